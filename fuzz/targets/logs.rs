@@ -4,13 +4,13 @@
 #![no_main]
 
 use dbdyno_explain::profile::{Weighed, contradiction, difference, read};
-use dbdyno_explain::{gathered_deadlocks, read_deadlocks};
+use dbdyno_explain::{gather_deadlocks, read_deadlocks};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let reading = read_deadlocks(text);
     let told = reading.tellings.len() as u64;
-    let gathered = gathered_deadlocks(reading.tellings.iter().chain(&reading.tellings).cloned());
+    let gathered = gather_deadlocks(reading.tellings.iter().chain(&reading.tellings).cloned());
     let count: u64 = gathered.clusters.iter().map(|one| one.count).sum();
     assert!(count <= 2 * told && (count > 0) == (told > 0), "{count} of {told}");
     assert!(gathered.clusters.iter().all(|one| one.parties.len() >= 2), "{gathered:?}");

@@ -18,7 +18,7 @@ mod tidy;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use place::repository;
+use place::repository_folder;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy                check the rules of docs/STYLE.md
@@ -42,24 +42,24 @@ usage: cargo xtask tidy                check the rules of docs/STYLE.md
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["counted"] => report(tidy::counted(repository())),
-        ["tidy"] => report(tidy::check(repository())),
-        ["third-parties"] => third_parties(third_party::check()),
+        ["counted"] => report(tidy::counted_violations(repository_folder())),
+        ["tidy"] => report(tidy::check_repository(repository_folder())),
+        ["third-parties"] => third_parties(third_party::check_packages()),
         ["third-parties", path] => {
             third_parties(third_party::write_notices(Path::new(path)).map(|count| {
                 println!("{count} packages in {path}");
                 Vec::new()
             }))
         }
-        ["test"] => testing::test(),
-        ["check"] => testing::check(),
-        ["soak"] => testing::soak(),
+        ["test"] => testing::run_all(),
+        ["check"] => testing::run_quick_check(),
+        ["soak"] => testing::run_soak(),
         ["faults"] => testing::faults(""),
         ["faults", word] => testing::faults(word),
         ["repeat", times] => testing::repeat(times),
-        ["properties", seeds] => testing::properties(seeds),
-        ["slowest"] => testing::slowest("20"),
-        ["slowest", count] => testing::slowest(count),
+        ["properties", seeds] => testing::run_properties(seeds),
+        ["slowest"] => testing::show_slowest("20"),
+        ["slowest", count] => testing::show_slowest(count),
         ["servers", ..] => servers(&arguments[1..]),
         ["calibrate"] => told(&calibrated(&[])),
         ["calibrate", "runs"] => whole_runs(&["1"]),
@@ -91,7 +91,7 @@ const CALIBRATION: &str = "docs/calibration";
 
 /// The arguments of a series of comparisons: the file, and what is compared.
 fn measured(comparison: &[String]) -> Vec<String> {
-    let file = repository().join(CALIBRATION).join("measured.csv");
+    let file = repository_folder().join(CALIBRATION).join("measured.csv");
     [&[file.to_string_lossy().into_owned()], comparison].concat()
 }
 
@@ -99,7 +99,7 @@ fn measured(comparison: &[String]) -> Vec<String> {
 fn whole_runs(arguments: &[&str]) -> ExitCode {
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
     let output = bench("dbdyno", "whole_runs", &arguments).stderr(Stdio::inherit()).output();
-    let file = repository().join(CALIBRATION).join("whole_runs.csv");
+    let file = repository_folder().join(CALIBRATION).join("whole_runs.csv");
     match output {
         Ok(output) if output.status.success() => {
             let before = std::fs::read_to_string(&file).unwrap_or_default();
@@ -125,12 +125,12 @@ fn renewed(before: &str, counted: &str) -> String {
 
 /// The page that says how often verdicts are right.
 fn page() -> PathBuf {
-    repository().join("docs/CALIBRATION.md")
+    repository_folder().join("docs/CALIBRATION.md")
 }
 
 /// Counts how often verdicts are right; all of the page, or the part of this name.
 fn calibrated(part: &[String]) -> Result<String, String> {
-    let folder = repository().join(CALIBRATION).to_string_lossy().into_owned();
+    let folder = repository_folder().join(CALIBRATION).to_string_lossy().into_owned();
     let arguments = [&[folder], part].concat();
     let output = bench("dbdyno-stats", "calibrate", &arguments).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| error.to_string())?;
@@ -171,7 +171,7 @@ fn told(text: &Result<String, String>) -> ExitCode {
 fn bench(package: &str, name: &str, arguments: &[String]) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["bench", "--quiet", "--package", package, "--bench", name, "--"]);
-    cargo.args(arguments).current_dir(repository());
+    cargo.args(arguments).current_dir(repository_folder());
     cargo
 }
 

@@ -24,8 +24,8 @@ const BY_FAMILY: &str = "foreign-key-indexes";
 const RESULTS: &str = "results";
 
 /// Compares what is known of both arms, fact by fact.
-pub fn audit(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
-    let varied = Variation::of(arms, facts);
+pub fn audit_arms(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
+    let varied = Variation::from_arms(arms, facts);
     let families = if arms.base.dialect() == arms.test.dialect() { 1 } else { 2 };
     let names: BTreeSet<&String> = facts.base.facts.keys().chain(facts.test.facts.keys()).collect();
     let mut unequal = Vec::new();
@@ -76,7 +76,7 @@ fn change(
 ) -> FactChange {
     let is_setting = is_setting(name) || name.starts_with(SETTING);
     match (base, test) {
-        (Some(_), Some(_)) if varied.is_default(name) && !varied.has(name, rule) => {
+        (Some(_), Some(_)) if varied.is_default(name) && !varied.has_fact(name, rule) => {
             FactChange::Default
         }
         (Some(_), Some(_)) => FactChange::Different,
@@ -100,7 +100,7 @@ fn weight(
     varied: &Variation,
     families: usize,
 ) -> Weight {
-    if varied.has(name, rule) {
+    if varied.has_fact(name, rule) {
         return Weight::Varied;
     }
     let rule = rule.unwrap_or(&OTHER);
@@ -108,7 +108,7 @@ fn weight(
         return Weight::Varied;
     }
     if let (Some(tolerance), (Some(base), Some(test))) = (rule.tolerance, (base, test))
-        && tolerance.allows(base, test)
+        && tolerance.allows_difference(base, test)
     {
         return Weight::Harmless;
     }
@@ -123,7 +123,7 @@ fn weight(
         FactChange::Different if families > 1 && rule.key == BY_FAMILY => rule.of_release,
         FactChange::Different if families > 1 && rule.key == RESULTS => Weight::Annotates,
         // What was set may well be why another plan was chosen.
-        FactChange::Different if rule.key == "plan" && varied.anything() => rule.of_release,
+        FactChange::Different if rule.key == "plan" && varied.affects_plan() => rule.of_release,
         FactChange::New | FactChange::Gone | FactChange::Different => rule.weight,
         // Whether it matters for this load is not known: `dbdyno explain` finds out.
         FactChange::Default if is_setting(name) && rule.of_release == Weight::Harmless => {

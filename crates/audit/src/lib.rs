@@ -32,8 +32,8 @@ mod told;
 mod topic;
 mod varied;
 
-pub use diff::audit;
+pub use diff::audit_arms;
 pub use rules::rule_key_of;
-pub use told::{AuditWarning, RuleTold, all_rules, findings, handbook};
+pub use told::{AuditWarning, RuleTold, all_rules, audit_warnings, rules_as_markdown};
 pub use topic::Topic;
 pub use varied::MEANT;

@@ -1,7 +1,7 @@
 //! Names with `*` for any characters.
 
 /// Whether `name` is of this form. A star stands for any characters, none included.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(head) else { return false };
     let pieces: Vec<&str> = rest.split('*').collect();
@@ -33,7 +33,7 @@ mod tests {
             ("a*b*c", "a-c-b", false),
             ("ab*ba", "aba", false),
         ] {
-            assert_eq!(matches(pattern, name), is, "{pattern} {name}");
+            assert_eq!(matches_pattern(pattern, name), is, "{pattern} {name}");
         }
     }
 
@@ -45,9 +45,9 @@ mod tests {
             let (from, to) = (from.min(name.len()), to.min(name.len()));
             if from <= to {
                 let pattern = format!("{}*{}", &name[..from], &name[to..]);
-                prop_assert!(matches(&pattern, &name));
+                prop_assert!(matches_pattern(&pattern, &name));
                 let longer = format!("{name}!");
-                prop_assert!(!matches(&pattern, &longer) || to == name.len());
+                prop_assert!(!matches_pattern(&pattern, &longer) || to == name.len());
             }
         }
     }

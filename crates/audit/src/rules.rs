@@ -4,7 +4,7 @@
 
 use dbdyno_model::Weight;
 
-use crate::pattern::matches;
+use crate::pattern::matches_pattern;
 use crate::sources::{Citation, MEASURED_CAUSES};
 use crate::topic::Topic;
 
@@ -55,7 +55,7 @@ pub struct Tolerance {
 
 impl Tolerance {
     /// Whether two values are as good as equal. What is no number is not.
-    pub(crate) fn allows(self, base: &str, test: &str) -> bool {
+    pub(crate) fn allows_difference(self, base: &str, test: &str) -> bool {
         let (Ok(base), Ok(test)) = (base.parse::<f64>(), test.parse::<f64>()) else { return false };
         let (low, high) = (base.min(test), base.max(test));
         high < self.least || high <= low * self.ratio
@@ -65,7 +65,7 @@ impl Tolerance {
 /// The rule that has this fact.
 pub(crate) fn rule_of(fact: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| match rule.looks_at {
-        Looks::Facts(forms) => forms.iter().any(|form| matches(form, fact)),
+        Looks::Facts(forms) => forms.iter().any(|form| matches_pattern(form, fact)),
         Looks::Warnings(_) => false,
     })
 }

@@ -37,7 +37,7 @@ impl Citation {
     }
 
     /// As a link of Markdown, for a page of `docs/`.
-    pub(crate) fn link(self) -> String {
+    pub(crate) fn markdown_link(self) -> String {
         let target = self.place.strip_prefix("docs/").unwrap_or(self.place);
         format!("[{}]({target})", self.title)
     }
@@ -347,7 +347,7 @@ mod tests {
             assert!(catch_unwind(|| Citation::new("A text", place)).is_err(), "{place:?}");
         }
         assert!(catch_unwind(|| Citation::new("", "docs/a.md")).is_err());
-        assert_eq!(Citation::new("A", "https://a.b/c").link(), "[A](https://a.b/c)");
-        assert_eq!(Citation::new("A", "docs/guide/a.md").link(), "[A](guide/a.md)");
+        assert_eq!(Citation::new("A", "https://a.b/c").markdown_link(), "[A](https://a.b/c)");
+        assert_eq!(Citation::new("A", "docs/guide/a.md").markdown_link(), "[A](guide/a.md)");
     }
 }

@@ -21,7 +21,7 @@ const NAMED_MOST: usize = 4;
 const VALUE_MOST: usize = 48;
 
 /// One warning for each rule that blocks or annotates, and each load that it speaks of.
-pub fn findings(audit: &Audit) -> Vec<AuditWarning> {
+pub fn audit_warnings(audit: &Audit) -> Vec<AuditWarning> {
     let mut found: Vec<(&Inequality, Vec<&Inequality>)> = Vec::new();
     for one in audit.unequal.iter().filter(|one| is_told(one)) {
         let alike = |other: &Inequality| {
@@ -132,13 +132,13 @@ pub fn all_rules() -> Vec<RuleTold> {
 }
 
 /// The table of rules as Markdown.
-pub fn handbook() -> String {
+pub fn rules_as_markdown() -> String {
     let mut text = String::from(
         "| rule | weight | of two releases | looks at | what it means, and what to do | learnt from |\n\
          |:--|:--|:--|:--|:--|:--|\n",
     );
     for RuleTold { key, weight, of_release, looks_at, advice, sources } in all_rules() {
-        let sources: Vec<String> = sources.iter().map(|source| source.link()).collect();
+        let sources: Vec<String> = sources.iter().map(|source| source.markdown_link()).collect();
         text.push_str(&format!(
             "| {key} | {weight} | {of_release} | {looks_at} | {advice} | {} |\n",
             sources.join("; ")

@@ -59,7 +59,7 @@ pub(crate) struct Variation {
 }
 
 impl Variation {
-    pub(crate) fn of(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> Variation {
+    pub(crate) fn from_arms(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> Variation {
         let names = names(arms, facts);
         let is_meant = |rule: &&'static Rule| {
             let key = format!("{MEANT}{}", rule.key);
@@ -80,12 +80,12 @@ impl Variation {
     }
 
     /// Whether the user varied anything that may change which plan is chosen.
-    pub(crate) fn anything(&self) -> bool {
+    pub(crate) fn affects_plan(&self) -> bool {
         self.version || !self.names.is_empty()
     }
 
     /// Whether this fact was varied, by itself or with its rule.
-    pub(crate) fn has(&self, name: &str, rule: Option<&Rule>) -> bool {
+    pub(crate) fn has_fact(&self, name: &str, rule: Option<&Rule>) -> bool {
         let bare = [VARIABLE, SETTING, SERVER].iter().find_map(|kind| name.strip_prefix(kind));
         let follows = FOLLOWING.iter().any(|(kind, words)| {
             name.starts_with(kind) && words.iter().any(|word| self.names.contains(*word))

@@ -1,7 +1,7 @@
 //! Every rule, planted in two environments that are equal but for it.
 
 use dbdyno_audit::rules::{Looks, OTHER, RULES, Rule};
-use dbdyno_audit::{MEANT, all_rules, audit, findings};
+use dbdyno_audit::{MEANT, all_rules, audit_arms, audit_warnings};
 use dbdyno_model::{ArmSpec, Environment, FactChange, PerArm, Severity, Weight};
 
 const URL: &str = "mysql://u@h/d";
@@ -35,7 +35,7 @@ fn weight_of(
     facts: &PerArm<Environment>,
     name: &str,
 ) -> Option<(Weight, FactChange, &'static str)> {
-    let found = audit(&arms.as_ref(), &facts.as_ref());
+    let found = audit_arms(&arms.as_ref(), &facts.as_ref());
     let one = found.unequal.iter().find(|one| one.name == name)?;
     Some((one.weight, one.change, one.rule))
 }
@@ -56,9 +56,9 @@ fn fact_of(rule: &Rule) -> Option<String> {
 #[test]
 fn two_equal_arms_have_nothing_to_say() {
     let facts = environments("8.0.33", "8.0.33");
-    let found = audit(&arms(URL, URL).as_ref(), &facts.as_ref());
+    let found = audit_arms(&arms(URL, URL).as_ref(), &facts.as_ref());
     assert_eq!((found.unequal.len(), found.equal), (0, 6));
-    assert_eq!(findings(&found), []);
+    assert_eq!(audit_warnings(&found), []);
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn each_rule_finds_what_is_planted_and_weighs_it() {
         }
         let (weight, _, key) = seen.unwrap();
         assert_eq!((weight, key), (rule.weight, rule.key), "{name}");
-        let found = audit(&arms(URL, URL).as_ref(), &same.as_ref());
-        let told = findings(&found);
+        let found = audit_arms(&arms(URL, URL).as_ref(), &same.as_ref());
+        let told = audit_warnings(&found);
         match rule.weight {
             Weight::Blocks => assert_eq!(told[0].warning.severity, Severity::Blocks, "{name}"),
             Weight::Annotates => assert_eq!(told[0].warning.severity, Severity::Caution, "{name}"),
@@ -109,7 +109,7 @@ fn a_rule_that_is_meant_is_the_question() {
         }
         let (weight, ..) = weight_of(&arms(URL, URL), &facts, &name).unwrap();
         assert_eq!(weight, Weight::Varied, "{name}");
-        for finding in findings(&audit(&arms(URL, URL).as_ref(), &facts.as_ref())) {
+        for finding in audit_warnings(&audit_arms(&arms(URL, URL).as_ref(), &facts.as_ref())) {
             assert_eq!(finding.warning.severity, Severity::Note, "{finding:?}");
             assert!(finding.warning.text.starts_with("what is compared is"), "{finding:?}");
         }
@@ -222,7 +222,7 @@ fn findings_say_which_load_they_speak_of() {
     facts.test.set("plan[point-query].1", "ALL sbtest1.-");
     facts.base.set("step[scan at 4 clients].error_log_bytes", "0");
     facts.test.set("step[scan at 4 clients].error_log_bytes", "90000");
-    let told = findings(&audit(&arms(URL, URL).as_ref(), &facts.as_ref()));
+    let told = audit_warnings(&audit_arms(&arms(URL, URL).as_ref(), &facts.as_ref()));
     let of: Vec<_> = told.iter().map(|finding| finding.of.as_deref().unwrap()).collect();
     assert_eq!(of, ["point-query", "scan at 4 clients"]);
     let text = &told[0].warning.text;
@@ -333,7 +333,7 @@ fn the_page_of_rules_is_the_table() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/AUDIT.md");
     let page = std::fs::read_to_string(path).unwrap_or_default();
     let (head, _) = page.split_once("| rule |").unwrap_or((&page, ""));
-    let wanted = format!("{head}{}", dbdyno_audit::handbook());
+    let wanted = format!("{head}{}", dbdyno_audit::rules_as_markdown());
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(path, &wanted).unwrap();
         return;

@@ -103,7 +103,7 @@ pub struct Case {
 
 impl Case {
     /// What a server of this family is known for at this level.
-    pub fn promise(&self, family: PromiseFamily, level: IsolationLevel) -> Promise {
+    pub fn server_promise(&self, family: PromiseFamily, level: IsolationLevel) -> Promise {
         let known = |(of, levels): &(PromiseFamily, Vec<IsolationLevel>)| {
             *of == family && levels.contains(&level)
         };

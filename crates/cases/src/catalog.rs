@@ -36,7 +36,7 @@ const STORIES: [(&str, &str); 22] = [
 ///
 /// # Panics
 /// Never for stories that a test has read.
-pub fn published() -> Vec<Case> {
+pub fn published_cases() -> Vec<Case> {
     let read = |(file, text): (&str, &str)| match parse(text) {
         Ok(case) => case,
         Err(error) => panic!("{file}: {error}"),
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn every_story_is_read_and_has_a_name_of_its_own() {
-        let all = published();
+        let all = published_cases();
         let names: BTreeSet<&str> = all.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), all.len());
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/stories");
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn whoever_begins_ends() {
-        for case in published() {
+        for case in published_cases() {
             for session in 1..=case.sessions() {
                 let of = |step: &&crate::case::StoryStep| step.session == session;
                 let last = case.steps.iter().rfind(of).unwrap().action;

@@ -46,7 +46,7 @@ pub(crate) enum Says {
 
 impl Condition {
     /// Whether it holds of these answers; one that is not there makes nothing true.
-    pub(crate) fn holds<'a>(&self, answer: impl Fn(&str) -> Option<&'a StepAnswer>) -> bool {
+    pub(crate) fn is_met_by<'a>(&self, answer: impl Fn(&str) -> Option<&'a StepAnswer>) -> bool {
         let holds = |atom: &Atom| answer(&atom.name).is_some_and(|answer| atom.says.of(answer));
         self.any_of.iter().any(|all| all.iter().all(holds))
     }

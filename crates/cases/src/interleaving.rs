@@ -109,10 +109,10 @@ impl InterleavingSize {
 
     /// All of them, or if they are more than `most`, so many at equal distances of the walk, and
     /// which distance from its beginning decides the seed.
-    pub fn schedules(self, most: u64, seed: u64) -> Vec<Interleaving> {
+    pub fn sample_schedules(self, most: u64, seed: u64) -> Vec<Interleaving> {
         let all = self.count();
         let wanted = most.min(all).max(1);
-        let start = dbdyno_model::random::mix(seed) % all.max(1);
+        let start = dbdyno_model::random::mix_bits(seed) % all.max(1);
         let (mut index, mut chosen) = (0_u64, Vec::new());
         self.walk(&mut |steps| {
             // One of every all / wanted: where the running product passes a multiple of all.
@@ -289,7 +289,7 @@ mod tests {
             let shape: InterleavingSize = text.parse().unwrap();
             let classes: BTreeSet<_> =
                 all_with_names(shape).iter().map(|steps| canonical(steps, shape)).collect();
-            let walked = shape.schedules(u64::MAX, 0);
+            let walked = shape.sample_schedules(u64::MAX, 0);
             let met: BTreeSet<_> = walked.iter().map(|one| canonical(&one.steps, shape)).collect();
             assert_eq!(met.len(), walked.len(), "{text}: one was met twice");
             assert_eq!(met, classes, "{text}");
@@ -300,7 +300,7 @@ mod tests {
     fn a_sample_has_the_size_that_was_asked_for() {
         let shape: InterleavingSize = "2x2x2".parse().unwrap();
         for seed in 0..5 {
-            assert_eq!(shape.schedules(100, seed).len(), 100);
+            assert_eq!(shape.sample_schedules(100, seed).len(), 100);
         }
     }
 

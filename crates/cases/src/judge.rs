@@ -21,7 +21,7 @@ const NUMBERS: [u16; 5] = [1213, 1205, 1020, 1412, 3572];
 const STATES: [&str; 3] = ["40001", "40P01", "55P03"];
 
 /// Judges a case by its steps, in any order, and by the rows that were left.
-pub fn judge(case: &Case, steps: &[PlayedStep], end: &StepAnswer) -> CaseOutcome {
+pub fn judge_case(case: &Case, steps: &[PlayedStep], end: &StepAnswer) -> CaseOutcome {
     if let Some(silent) = steps.iter().find(|one| one.told.answer == StepAnswer::Nothing) {
         return CaseOutcome::Unknown(format!(
             "T{} had no answer to `{}`, and the server does not say that it waits",
@@ -43,7 +43,7 @@ pub fn judge(case: &Case, steps: &[PlayedStep], end: &StepAnswer) -> CaseOutcome
         .iter()
         .filter(|one| case.steps[one.place].action == StepAction::Commit)
         .all(|one| matches!(one.told.answer, StepAnswer::Changed(_)));
-    if all_committed && case.occurs.holds(answer) {
+    if all_committed && case.occurs.is_met_by(answer) {
         return CaseOutcome::Occurs;
     }
     if let Some(error) = steps.iter().find_map(|one| one.told.answer.error()) {
@@ -93,7 +93,7 @@ mod tests {
             },
         };
         let steps: Vec<PlayedStep> = answers.into_iter().enumerate().map(played).collect();
-        judge(&case, &steps, &rows("1:12"))
+        judge_case(&case, &steps, &rows("1:12"))
     }
 
     fn refused(code: u16, sqlstate: &str) -> StepAnswer {

@@ -23,8 +23,8 @@ mod reply;
 pub mod serial;
 
 pub use case::{Case, PromiseFamily, StepAction, StoryStep};
-pub use catalog::published;
+pub use catalog::published_cases;
 pub use interleaving::{Interleaving, InterleavingSize, KeyOperation};
-pub use judge::{PlayedStep, judge};
+pub use judge::{PlayedStep, judge_case};
 pub use parse::{CaseError, parse};
 pub use reply::{StatementAnswer, StatementReply};

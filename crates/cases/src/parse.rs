@@ -387,7 +387,7 @@ T1: commit
         assert!(locked.waits_anyway && !case.steps[1].waits_anyway);
         assert_eq!(locked.sql_in(Dialect::Sqlite), "select id, value from test");
         assert_eq!(locked.sql_in(Dialect::Mysql), "select id, value from test for update");
-        let promise = |family, level| case.promise(family, level);
+        let promise = |family, level| case.server_promise(family, level);
         assert_eq!(promise(PromiseFamily::Mysql, IsolationLevel::Serializable), Promise::Prevents);
         assert_eq!(promise(PromiseFamily::Mysql, IsolationLevel::RepeatableRead), Promise::Open);
         assert_eq!(

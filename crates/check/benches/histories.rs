@@ -25,7 +25,7 @@ use std::time::Instant;
 use dbdyno_check::{
     Checker, HEADER, History, INITIAL, Level, LevelVerdict, Online, OpRecord, OperationKind, Times,
     TransactionOutcome, Txn, UNKNOWN, WriteIds, encode_end, read_records, read_records_from,
-    replay, retrace,
+    replay, retrace_violation,
 };
 
 const OPS: usize = 10;
@@ -192,7 +192,7 @@ fn step(
     }
     own.ops.push(OpRecord { kind, table: 1, key, value: seen.0, prev: seen.1 });
     if is_write {
-        let value = ids.take().expect("a benchmark does not use up 32 bits");
+        let value = ids.next_id().expect("a benchmark does not use up 32 bits");
         own.ops.push(OpRecord { kind: OperationKind::Write, table: 1, key, value, prev: seen.0 });
     }
     false
@@ -223,10 +223,10 @@ fn online(history: &History, levels: &[Level]) {
     let mut judge = Online::new(levels);
     let mut kept = (0, 0);
     for txn in 0..history.len() {
-        judge.add(history.txn(txn), history.ops(txn));
+        judge.add_transaction(history.txn(txn), history.ops(txn));
         if txn % 64 == 63 {
-            judge.settle(earliest[txn + 1]);
-            let now = judge.kept();
+            judge.settle_before(earliest[txn + 1]);
+            let now = judge.retained_counts();
             kept = (now.0.max(kept.0), now.1.max(kept.1));
         }
     }
@@ -307,7 +307,7 @@ fn main() {
         let more = if has("visible") { &VISIBLE[..] } else { &[] };
         for level in LEVELS.into_iter().chain(more.iter().copied()) {
             let start = Watch::start();
-            let verdict = checker.verdict(level);
+            let verdict = checker.level_verdict(level);
             let decided = start.seconds();
             total += decided;
             let start = Watch::start();
@@ -318,7 +318,7 @@ fn main() {
                 }
                 LevelVerdict::CannotTell(_) => "cannot tell".to_owned(),
                 broken => {
-                    assert_eq!(retrace(&history, level, broken), Ok(()), "{level}");
+                    assert_eq!(retrace_violation(&history, level, broken), Ok(()), "{level}");
                     let name = broken.anomaly().unwrap_or_default();
                     format!("{name}, retraced in {:.3} s", start.seconds())
                 }

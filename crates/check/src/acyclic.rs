@@ -50,7 +50,7 @@ impl Callbacks for Budget {
 }
 
 /// Makes the open choices; `forced` are the edges of those that are made.
-pub(crate) fn choose(
+pub(crate) fn solve_choices(
     graph: &Polygraph,
     forced: &[Edge],
     open: &[Pair],
@@ -66,7 +66,7 @@ pub(crate) fn choose(
     let mut solver = Solver::new(SolverOpts::default(), Budget::default());
     for pair in open {
         let place = |chain: u32| {
-            let [head, _] = graph.heads(chain);
+            let [head, _] = graph.choice_heads(chain);
             cycles.place.get(head as usize).copied().unwrap_or(0)
         };
         // The solver tries the negative literal of a variable first.
@@ -239,7 +239,7 @@ impl<'a> Cycles<'a> {
             self.done += 1;
             let Some(&(one, two)) = self.pairs.get(literal.var().idx() as usize) else { continue };
             let (first, second) = if literal.sign() { (one, two) } else { (two, one) };
-            let edges: Vec<Edge> = self.graph.edges(first, second).collect();
+            let edges: Vec<Edge> = self.graph.choice_edges(first, second).collect();
             for (from, to, why) in edges {
                 if let Err(pairs) = self.insert(from, to, why) {
                     let clause: Vec<Lit> =

@@ -33,13 +33,13 @@ impl fmt::Display for BadInput {
 }
 
 /// A sentence about a place of a text.
-pub(crate) fn bad(line: usize, column: usize, what: impl Into<String>) -> BadInput {
+pub(crate) fn bad_input_at(line: usize, column: usize, what: impl Into<String>) -> BadInput {
     BadInput { place: format!("line {line}, column {column}"), what: what.into() }
 }
 
 /// What is wrong with JSON, at its place in a text that begins in this line.
 pub(crate) fn bad_json(first_line: usize, wrong: Wrong) -> BadInput {
-    bad(first_line + wrong.line - 1, wrong.column, wrong.what)
+    bad_input_at(first_line + wrong.line - 1, wrong.column, wrong.what)
 }
 
 /// A transaction without a token.
@@ -53,10 +53,14 @@ mod tests {
 
     #[test]
     fn a_huge_token_is_not_repeated_as_a_whole() {
-        let told = bad(3, 7, format!("{} is no operation; there are r and w", "ä".repeat(20_000)));
+        let told = bad_input_at(
+            3,
+            7,
+            format!("{} is no operation; there are r and w", "ä".repeat(20_000)),
+        );
         let told = told.to_string();
         assert!(told.starts_with("line 3, column 7: ää") && told.chars().count() < 1_000, "{told}");
         assert!(told.ends_with("is no operation; there are r and w"), "{told}");
-        assert_eq!(bad(1, 2, "short").to_string(), "line 1, column 2: short");
+        assert_eq!(bad_input_at(1, 2, "short").to_string(), "line 1, column 2: short");
     }
 }

@@ -28,7 +28,7 @@ impl Builder {
     #[must_use]
     pub fn new() -> Builder {
         Builder {
-            history: History::named(),
+            history: History::with_key_names(),
             keys: HashMap::new(),
             names: Vec::new(),
             values: HashMap::new(),

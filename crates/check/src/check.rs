@@ -11,13 +11,13 @@
 use crate::anomaly::cycle_name;
 use crate::certificate::Certificate;
 use crate::edges::Reach;
-use crate::footprint::{Access, accesses, is_write};
+use crate::footprint::{Access, is_write, visit_accesses};
 use crate::history::{History, INITIAL, Op, UNKNOWN, WriteId};
 use crate::layout::{Before, Node};
 use crate::level::{Dependency, Keeps, Level, Shape};
 use crate::orders::{Chains, Choice, Search};
 use crate::question::{Cycles, Question};
-use crate::recoverable::{IntervalEvidence, told};
+use crate::recoverable::{IntervalEvidence, interval_evidence};
 use crate::region::{Cycle, CycleStep};
 use crate::replaced::{behind_the_last, link_replaced};
 use crate::versions::{Flaw, Versions};
@@ -127,8 +127,8 @@ impl<'a> Checker<'a> {
     /// Finds the versions and how far dependencies reach: linear in the operations.
     #[must_use]
     pub fn new(history: &'a History) -> Checker<'a> {
-        let versions = Versions::of(history);
-        let reach = Reach::of(history, &versions);
+        let versions = Versions::from_history(history);
+        let reach = Reach::from_versions(history, &versions);
         Checker { history, versions, reach }
     }
 
@@ -149,9 +149,9 @@ impl<'a> Checker<'a> {
 
     /// Decides a level.
     #[must_use]
-    pub fn verdict(&self, level: Level) -> LevelVerdict {
+    pub fn level_verdict(&self, level: Level) -> LevelVerdict {
         let flaws = &self.versions.flaws;
-        if let Some(flaw) = flaws.iter().find(|flaw| level.forbids(flaw.kind)) {
+        if let Some(flaw) = flaws.iter().find(|flaw| level.forbids_flaw(flaw.kind)) {
             return LevelVerdict::Flaw(*flaw);
         }
         if level.is_of_commits() {
@@ -159,7 +159,7 @@ impl<'a> Checker<'a> {
         }
         if level == Level::ViewSerializable {
             let history = self.history.without_order();
-            let lasts = self.versions.lasts();
+            let lasts = self.versions.last_versions();
             return Checker::new(&history).ordered(Level::Serializable, &lasts);
         }
         self.ordered(level, &[])
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
     /// Decides a level by an order of transactions; of each key `lasts` has the version that has to
     /// be the last one, if it is not empty.
     fn ordered(&self, level: Level, lasts: &[WriteId]) -> LevelVerdict {
-        let shape = level.shape();
+        let shape = level.graph_shape();
         let is_timed = self.history.is_empty() || self.history.has_clock();
         if shape.keeps == Keeps::RealTime && !is_timed {
             let has_some = self.history.times.iter().any(|times| times.commit_return_ns > 0);
@@ -184,12 +184,12 @@ impl<'a> Checker<'a> {
         if self.versions.unplaced > 0 {
             let mut versions = self.versions.clone();
             if let Err(cycle) = link_replaced(self.history, &mut versions, &shape) {
-                return broken(cycle);
+                return cycle_verdict(cycle);
             }
             if let Some(cycle) = behind_the_last(&versions, lasts) {
-                return broken(cycle);
+                return cycle_verdict(cycle);
             }
-            let reach = Reach::of(self.history, &versions);
+            let reach = Reach::from_versions(self.history, &versions);
             let linked = Checker { history: self.history, versions, reach };
             return linked.in_line(level, shape, lasts);
         }
@@ -198,10 +198,10 @@ impl<'a> Checker<'a> {
 
     /// The same, of versions that are linked as far as the level links them.
     fn in_line(&self, level: Level, shape: Shape, lasts: &[WriteId]) -> LevelVerdict {
-        let before = Before::of(self.history, &self.versions, shape.keeps);
+        let before = Before::from_history(self.history, &self.versions, shape.keeps);
         let question = Question { history: self.history, shape, before };
-        match question.line(&self.versions, &self.reach, Cycles::Shortest) {
-            Err(cycles) => broken(shortest(cycles)),
+        match question.order_events(&self.versions, &self.reach, Cycles::Shortest) {
+            Err(cycles) => cycle_verdict(shortest(cycles)),
             Ok(line) if level.is_of_visibility() => self.visible(level, &question, line),
             Ok(line) if self.versions.unplaced > 0 => self.searched(level, &question, line, lasts),
             Ok(events) => {
@@ -215,7 +215,7 @@ impl<'a> Checker<'a> {
 
     /// Decides which commits came first, as far as clients' clocks tell.
     fn commits(&self, level: Level) -> LevelVerdict {
-        match told(self.history, &self.versions, level) {
+        match interval_evidence(self.history, &self.versions, level) {
             IntervalEvidence::Proved => {
                 let all = (0..self.len() as u32).filter(|&txn| self.versions.is_in[txn as usize]);
                 LevelVerdict::Holds(Certificate { events: all.map(|txn| 2 * txn + 1).collect() })
@@ -241,14 +241,14 @@ impl<'a> Checker<'a> {
         };
         let mut all = Vec::new();
         loop {
-            let more = visible.against(&line);
+            let more = visible.backward_edges(&line);
             if more.is_empty() {
                 return LevelVerdict::Holds(Certificate { events: line });
             }
             all.extend(more);
             match question.line_with(&self.versions, &self.reach, &all) {
                 Ok(next) => line = next,
-                Err(cycle) => return broken(cycle),
+                Err(cycle) => return cycle_verdict(cycle),
             }
         }
     }
@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
         mut line: Vec<Node>,
         lasts: &[WriteId],
     ) -> LevelVerdict {
-        let chains = Chains::of(self.history, &self.versions);
+        let chains = Chains::from_versions(self.history, &self.versions);
         // A solver is asked once, after the first guess: that is right for most histories.
         let mut is_to_be_made = lasts.is_empty() && level != Level::MonotonicAtomicView;
         let mut search = Search::new(&chains);
@@ -278,16 +278,18 @@ impl<'a> Checker<'a> {
         while left > 0 {
             left -= 1;
             let after = chains.line_up(&mut versions, &line);
-            let reach = Reach::of(self.history, &versions);
-            match question.line(&versions, &reach, Cycles::OfEachStretch) {
+            let reach = Reach::from_versions(self.history, &versions);
+            match question.order_events(&versions, &reach, Cycles::OfEachStretch) {
                 Err(cycles) => {
                     let is_due = std::mem::take(&mut is_to_be_made);
-                    if let Some(verdict) = is_due.then(|| self.made(question, &chains)).flatten() {
+                    if let Some(verdict) =
+                        is_due.then(|| self.solved_verdict(question, &chains)).flatten()
+                    {
                         return verdict;
                     }
                     for cycle in cycles {
-                        if !search.refute(cycle.clone(), &after) {
-                            return broken(cycle);
+                        if !search.refute_guess(cycle.clone(), &after) {
+                            return cycle_verdict(cycle);
                         }
                     }
                 }
@@ -297,8 +299,9 @@ impl<'a> Checker<'a> {
                         return LevelVerdict::Holds(Certificate { events });
                     }
                     for vanished in lost {
-                        let pair = chains.pair(vanished.version, vanished.instead);
-                        let known = pair.map(|pair| search.forbid(&[pair], vanished.cycle()));
+                        let pair = chains.unordered_pair(vanished.version, vanished.instead);
+                        let known =
+                            pair.map(|pair| search.forbid_orders(&[pair], vanished.cycle()));
                         if known.is_none() {
                             return LevelVerdict::Vanished(vanished);
                         }
@@ -323,7 +326,7 @@ impl<'a> Checker<'a> {
     ) -> Result<Vec<Node>, LevelVerdict> {
         while *left > 0 {
             *left -= 1;
-            let chosen = match search.choose() {
+            let chosen = match search.next_choice() {
                 Choice::Pairs(chosen) => chosen,
                 Choice::None(cycles) => return Err(no_order(cycles)),
                 Choice::GaveUp => break,
@@ -333,7 +336,7 @@ impl<'a> Checker<'a> {
                 Ok(line) => return Ok(line),
                 Err(cycle) => {
                     if !search.refute_choice(&self.versions, cycle.clone(), &chosen) {
-                        return Err(broken(cycle));
+                        return Err(cycle_verdict(cycle));
                     }
                 }
             }
@@ -344,7 +347,7 @@ impl<'a> Checker<'a> {
     /// Transactions that lost sight of a write, where the level forbids that.
     fn lost_sight(&self, level: Level, versions: &Versions) -> Vec<VanishedWrite> {
         match level {
-            Level::MonotonicAtomicView => self.vanished(versions),
+            Level::MonotonicAtomicView => self.vanished_writes(versions),
             _ => Vec::new(),
         }
     }
@@ -355,16 +358,16 @@ impl<'a> Checker<'a> {
 
     /// The transactions that lost sight of another one: Bailis et al., *Highly Available
     /// Transactions*, VLDB 2014, of monotonic atomic view.
-    pub(crate) fn vanished(&self, versions: &Versions) -> Vec<VanishedWrite> {
+    pub(crate) fn vanished_writes(&self, versions: &Versions) -> Vec<VanishedWrite> {
         let places = places(versions);
         let place = |id: WriteId| if id == INITIAL { 0 } else { places[id as usize] };
         let mut found = Vec::new();
         let mut wanted: Vec<(Op, (u32, WriteId))> = Vec::new();
         for txn in (0..self.len()).filter(|&txn| versions.is_in[txn]) {
             wanted.clear();
-            accesses(self.history.ops(txn), |access| {
+            visit_accesses(self.history.ops(txn), |access| {
                 let Access::Read(seen) = access else { return };
-                let version = versions.resolved(&seen);
+                let version = versions.resolved_version(&seen);
                 if version == UNKNOWN {
                     return;
                 }
@@ -375,11 +378,11 @@ impl<'a> Checker<'a> {
                 };
                 if let Some(&(lost, saw)) = wanted.iter().find(is_lost) {
                     let (key, instead) = (lost.key, lost.value);
-                    let writer = versions.writer(instead) as usize;
+                    let writer = versions.writer_of(instead) as usize;
                     found.push(VanishedWrite { txn, writer, key, version, instead, saw });
                 }
-                let writer = if version == INITIAL { UNKNOWN } else { versions.writer(version) };
-                let is_known = wanted.iter().any(|(op, _)| versions.writer(op.value) == writer);
+                let writer = if version == INITIAL { UNKNOWN } else { versions.writer_of(version) };
+                let is_known = wanted.iter().any(|(op, _)| versions.writer_of(op.value) == writer);
                 if writer != UNKNOWN && !is_known {
                     let ops = self.history.ops(writer as usize).iter();
                     let finals = ops.filter(|op| {
@@ -405,7 +408,7 @@ fn places(versions: &Versions) -> Vec<u32> {
     places
 }
 
-pub(crate) fn broken(cycle: Cycle) -> LevelVerdict {
+pub(crate) fn cycle_verdict(cycle: Cycle) -> LevelVerdict {
     LevelVerdict::Cycle(cycle_name(&cycle.steps), cycle)
 }
 

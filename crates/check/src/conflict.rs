@@ -46,7 +46,7 @@ impl RowAction {
     /// What an operation of a history is; `None` of what only says more of another one. Increments
     /// and decrements are one kind of operation: both commute with both.
     #[must_use]
-    pub fn of(kind: OperationKind) -> Option<RowAction> {
+    pub fn from_operation(kind: OperationKind) -> Option<RowAction> {
         match kind {
             OperationKind::Read | OperationKind::CurrentRead | OperationKind::Count => {
                 Some(RowAction::Read)

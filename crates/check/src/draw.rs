@@ -29,13 +29,13 @@ const COLUMNS: usize = 96;
 
 /// The drawing of what breaks a level, empty where nothing does.
 #[must_use]
-pub fn drawn(history: &History, verdict: &LevelVerdict) -> String {
+pub fn violation_drawing(history: &History, verdict: &LevelVerdict) -> String {
     match verdict {
         LevelVerdict::Cycle(_, cycle) => lanes(history, &cycle.steps),
         LevelVerdict::Flaw(flaw) => flawed(history, flaw),
         LevelVerdict::Vanished(lost) => {
             let (key, seen) = (history.key_shown(lost.key), history.value_shown(lost.version));
-            let (txn, writer) = (named(history, lost.txn), named(history, lost.writer));
+            let (txn, writer) = (lane_name(history, lost.txn), lane_name(history, lost.writer));
             format!(
                 "{txn} saw a write of {writer}, and after that {key} = {seen}, older than what \
                  {writer} wrote\n{}",
@@ -59,10 +59,10 @@ pub fn drawn(history: &History, verdict: &LevelVerdict) -> String {
 }
 
 fn lanes(history: &History, steps: &[CycleStep]) -> String {
-    let witness = Witness::of(history, steps);
+    let witness = Witness::from_steps(history, steps);
     let mut out = String::new();
     if witness.has_room() {
-        let names: Vec<String> = witness.lanes.iter().map(|txn| named(history, *txn)).collect();
+        let names: Vec<String> = witness.lanes.iter().map(|txn| lane_name(history, *txn)).collect();
         let texts = names.iter().chain(witness.ops.iter().map(|shown| &shown.text));
         let longest = texts.map(|text| text.chars().count() + 2).max().unwrap_or(0);
         let lane = longest.max(LANE);
@@ -75,7 +75,8 @@ fn lanes(history: &History, steps: &[CycleStep]) -> String {
             for name in &names[first..end] {
                 let _ = write!(out, "{name:<lane$}");
             }
-            let own = |txn: usize| witness.lane(txn).checked_sub(first).filter(|at| *at < beside);
+            let own =
+                |txn: usize| witness.lane_index(txn).checked_sub(first).filter(|at| *at < beside);
             for shown in &witness.ops {
                 if let Some(at) = own(shown.txn) {
                     let _ = write!(out, "\n{:1$}{2}", "", at * lane, shown.text);
@@ -97,18 +98,20 @@ fn lanes(history: &History, steps: &[CycleStep]) -> String {
 
 /// What the file calls transactions, a line each, where it says anything.
 fn origins(history: &History, txns: &[usize]) -> String {
-    txns.iter().filter_map(|txn| Some(format!("T{txn} is {}\n", history.origin(*txn)?))).collect()
+    txns.iter()
+        .filter_map(|txn| Some(format!("T{txn} is {}\n", history.origin_text(*txn)?)))
+        .collect()
 }
 
 /// What a lane is called.
-pub(crate) fn named(history: &History, txn: usize) -> String {
+pub(crate) fn lane_name(history: &History, txn: usize) -> String {
     format!("T{txn}, session {}", history.txn(txn).session)
 }
 
 fn flawed(history: &History, flaw: &Flaw) -> String {
     let (key, version) = (history.key_shown(flaw.key), history.value_shown(flaw.version));
-    let txn = named(history, flaw.txn);
-    let other = flaw.other.map_or(String::new(), |other| named(history, other));
+    let txn = lane_name(history, flaw.txn);
+    let other = flaw.other.map_or(String::new(), |other| lane_name(history, other));
     let instead = history.value_shown(flaw.instead);
     let what = match flaw.kind {
         FlawKind::GarbageRead => {

@@ -4,7 +4,7 @@
 //! between (ww), so that a cycle exists among all conflicts exactly if one exists here. That makes
 //! the graph linear in the number of operations.
 
-use crate::footprint::{Access, VersionRead, accesses};
+use crate::footprint::{Access, VersionRead, visit_accesses};
 use crate::history::{ABSENT, History, INITIAL, UNKNOWN, WriteId};
 use crate::level::Dependency;
 use crate::versions::Versions;
@@ -22,19 +22,24 @@ pub(crate) struct Edge {
 
 /// Gives the edges that the operations of `txn` make; each has `txn` at one end.
 #[inline]
-pub(crate) fn edges(history: &History, versions: &Versions, txn: u32, mut give: impl FnMut(Edge)) {
+pub(crate) fn visit_edges(
+    history: &History,
+    versions: &Versions,
+    txn: u32,
+    mut give: impl FnMut(Edge),
+) {
     if !versions.is_in[txn as usize] {
         return;
     }
     let ops = history.ops(txn as usize);
-    accesses(ops, |access| match access {
+    visit_accesses(ops, |access| match access {
         Access::Read(seen) => read(versions, txn, &seen, &mut give),
         Access::Write { op, .. } if op.value != INITIAL && op.value < ABSENT => {
             let version = &versions.all[op.value as usize];
             if version.writer != txn || version.prev == INITIAL || version.prev >= ABSENT {
                 return;
             }
-            let from = versions.writer(version.prev);
+            let from = versions.writer_of(version.prev);
             if from != UNKNOWN && from != txn {
                 let (key, version) = (op.key, version.prev);
                 give(Edge { from, to: txn, dependency: Dependency::Write, key, version });
@@ -66,7 +71,7 @@ pub(crate) fn edges(history: &History, versions: &Versions, txn: u32, mut give: 
 
 #[inline]
 fn read(versions: &Versions, txn: u32, seen: &VersionRead, give: &mut impl FnMut(Edge)) {
-    let (key, version) = (seen.key, versions.resolved(seen));
+    let (key, version) = (seen.key, versions.resolved_version(seen));
     if version == UNKNOWN {
         return;
     }
@@ -87,12 +92,12 @@ fn read(versions: &Versions, txn: u32, seen: &VersionRead, give: &mut impl FnMut
         next_writer = versions.first_writer[key as usize];
     }
     if next_writer != UNKNOWN && next_writer != txn {
-        give(Edge { from: txn, to: next_writer, dependency: anti(seen), key, version });
+        give(Edge { from: txn, to: next_writer, dependency: anti_dependency(seen), key, version });
     }
 }
 
 /// How the reader of a version precedes the writer that replaces it.
-pub(crate) fn anti(seen: &VersionRead) -> Dependency {
+pub(crate) fn anti_dependency(seen: &VersionRead) -> Dependency {
     match (seen.is_predicate, seen.is_current) {
         (false, false) => Dependency::Anti,
         (false, true) => Dependency::CurrentAnti,
@@ -113,13 +118,13 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    pub(crate) fn of(history: &History, versions: &Versions) -> Reach {
+    pub(crate) fn from_versions(history: &History, versions: &Versions) -> Reach {
         let none = [0, 0, 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN];
         let mut reach = Reach { furthest: Vec::with_capacity(history.len()), counts: [0; 7] };
         for txn in 0..history.len() as u32 {
             versions.fetch_ahead(history, txn as usize);
             let mut own = none;
-            edges(history, versions, txn, |edge| {
+            visit_edges(history, versions, txn, |edge| {
                 let place = edge.dependency as usize;
                 reach.counts[place] += 1;
                 if edge.to != txn {

@@ -38,7 +38,7 @@ pub(crate) struct VersionRead {
 
 /// Gives every access of `ops`, in their order.
 #[inline]
-pub(crate) fn accesses(ops: &[Op], mut give: impl FnMut(Access)) {
+pub(crate) fn visit_accesses(ops: &[Op], mut give: impl FnMut(Access)) {
     let mut written = 0_u64;
     for (at, op) in ops.iter().enumerate() {
         let bit = 1 << (op.key.wrapping_mul(0x9e37_79b1) >> 26);
@@ -135,7 +135,7 @@ mod tests {
 
     fn told(ops: &[Op]) -> Vec<Access> {
         let mut all = Vec::new();
-        accesses(ops, |access| all.push(access));
+        visit_accesses(ops, |access| all.push(access));
         all
     }
 

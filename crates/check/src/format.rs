@@ -61,7 +61,7 @@ pub enum Input {
 /// # Errors
 /// The first thing that cannot be meant, with its place; and a file without an operation.
 pub fn read_input(bytes: &[u8]) -> Result<Input, BadInput> {
-    let bytes = &*posted::bare(bytes);
+    let bytes = &*posted::strip_wrapping(bytes);
     match read_objects(bytes)? {
         Some(objects) => Ok(Input::Objects(objects)),
         None => {
@@ -83,7 +83,7 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
     if body.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with('"'))
         || is_array_of_objects(body)
     {
-        if !jepsen_json::begins(body) {
+        if !jepsen_json::begins_with_operation(body) {
             return Ok(None);
         }
         let edn = jepsen_json::edn_of(body)?;
@@ -104,7 +104,7 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
 /// # Errors
 /// The first thing that cannot be meant, with its place; and a file without an operation.
 pub fn read_history(bytes: &[u8]) -> Result<History, BadInput> {
-    let bytes = &*posted::bare(bytes);
+    let bytes = &*posted::strip_wrapping(bytes);
     let (history, _) = read_any(bytes)?;
     refuse_nothing(history, lines_of(bytes))
 }
@@ -163,7 +163,7 @@ fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
     }
     match body.strip_prefix('{') {
         Some(inner) if !inner.trim_start().starts_with([':', '}']) => {
-            match jepsen_json::begins(body) {
+            match jepsen_json::begins_with_operation(body) {
                 true => jepsen_json::read(body).map(of(HistoryForm::JepsenJson)),
                 false => json::read(text).map(of(HistoryForm::Json)),
             }

@@ -194,7 +194,7 @@ pub(crate) struct Origin {
 
 impl History {
     /// A history of nothing, whose keys have names.
-    pub(crate) fn named() -> History {
+    pub(crate) fn with_key_names() -> History {
         History {
             ops: Vec::new(),
             first: Vec::new(),
@@ -311,7 +311,7 @@ impl History {
 
     /// What the file that was read calls a transaction, and where it stands there.
     #[must_use]
-    pub fn origin(&self, txn: usize) -> Option<String> {
+    pub fn origin_text(&self, txn: usize) -> Option<String> {
         let Origin { called, unit, places } = self.origins.get(txn)?;
         let place = match places {
             (one, other) if one == other => format!("{unit} {one}"),
@@ -402,7 +402,7 @@ impl WriteIds {
     }
 
     /// The next id; `None` when 32 bits are used up, which ends a recording.
-    pub fn take(&mut self) -> Option<WriteId> {
+    pub fn next_id(&mut self) -> Option<WriteId> {
         let id = WriteId::try_from(self.next).ok().filter(|id| *id < ABSENT)?;
         self.next += self.stride;
         Some(id)

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::anomaly::cycle_name;
 use crate::check::{Checker, LevelVerdict};
-use crate::edges::{Reach, edges};
+use crate::edges::{Reach, visit_edges};
 use crate::history::UNKNOWN;
 use crate::level::{Dependency, Level};
 use crate::pairs::PairAnomaly;
@@ -134,18 +134,18 @@ impl Checker<'_> {
     pub fn anomaly_kinds(&self, verdicts: &[(Level, LevelVerdict)]) -> Vec<AnomalyKind> {
         let mut kinds = self.flaw_kinds();
         let mut versions = self.versions.clone();
-        let shape = Level::Serializable.shape();
+        let shape = Level::Serializable.graph_shape();
         if let Err(cycle) = link_replaced(self.history, &mut versions, &shape) {
             add(&mut kinds, of_cycle(cycle));
             versions = self.versions.clone();
         }
-        let reach = Reach::of(self.history, &versions);
+        let reach = Reach::from_versions(self.history, &versions);
         let linked = Checker { history: self.history, versions, reach };
         for pair in linked.pair_anomalies(|name, _| name) {
             kinds.retain(|kind| kind.name != pair.name);
             add(&mut kinds, of_pairs(&pair));
         }
-        let lost = linked.vanished(&linked.versions);
+        let lost = linked.vanished_writes(&linked.versions);
         if let Some(first) = lost.first() {
             let witness = LevelVerdict::Vanished(*first);
             let name = witness.anomaly().unwrap_or_default().to_owned();
@@ -188,7 +188,7 @@ impl Checker<'_> {
     fn all_edges(&self) -> Vec<(u32, u32, Label)> {
         let mut all = Vec::new();
         for txn in 0..self.history.len() as u32 {
-            edges(self.history, &self.versions, txn, |edge| {
+            visit_edges(self.history, &self.versions, txn, |edge| {
                 let (key, version) = (edge.key, edge.version);
                 let dependency = Some(edge.dependency);
                 let label = Label { dependency, key, version, by: UNKNOWN };
@@ -265,8 +265,8 @@ fn shortest(all: &[(u32, u32, Label)], wanted: &CycleKind) -> Option<Cycle> {
         |label: &Label| label.dependency.is_some_and(|d| (wanted.first)(d) || (wanted.rest)(d));
     let own: Vec<(u32, u32, Label)> = all.iter().filter(|edge| is_of(&edge.2)).copied().collect();
     let count = own.iter().map(|edge| edge.0.max(edge.1) + 1).max()?;
-    let graph = Graph::of((0..count).collect(), &own);
-    let (_, component, is_cyclic) = graph.components();
+    let graph = Graph::from_edges((0..count).collect(), &own);
+    let (_, component, is_cyclic) = graph.strong_components();
     if !is_cyclic {
         return None;
     }
@@ -339,7 +339,7 @@ impl Search<'_> {
                 let node = at as usize / State::COUNT;
                 let state = State((at as usize % State::COUNT) as u8);
                 for (place, &(to, label)) in
-                    (self.graph.first_edge(node)..).zip(self.graph.out(node))
+                    (self.graph.first_edge(node)..).zip(self.graph.out_edges(node))
                 {
                     self.steps += 1;
                     let allowed = label.dependency.filter(|d| (self.wanted.rest)(*d));
@@ -398,11 +398,11 @@ impl Search<'_> {
         let mut steps = Vec::new();
         let mut from = head;
         for &edge in edges.iter().rev() {
-            let (to, label) = self.graph.edge(edge);
+            let (to, label) = self.graph.edge_at(edge);
             steps.push(step(from, to, &label)?);
             from = to;
         }
-        let own = self.graph.out(tail as usize).iter();
+        let own = self.graph.out_edges(tail as usize).iter();
         let mut own = own.filter(|(to, label)| *to == head && label.dependency == Some(dependency));
         // Of several edges of a kind another one may make it what is wanted.
         own.find_map(|(_, label)| {
@@ -429,7 +429,7 @@ mod tests {
     fn kinds(text: &str) -> Vec<(String, Option<u64>)> {
         let history = read_history(text.as_bytes()).unwrap();
         let checker = Checker::new(&history);
-        let verdicts = checker.verdicts(&[Level::ReadCommitted, Level::Serializable]);
+        let verdicts = checker.proved_verdicts(&[Level::ReadCommitted, Level::Serializable]);
         let all = checker.anomaly_kinds(&verdicts).into_iter();
         all.map(|kind| (kind.name, kind.count.map(|count| count.0))).collect()
     }

@@ -147,15 +147,15 @@ fn has_timed_sessions(history: &History, versions: &Versions) -> bool {
 impl Checker<'_> {
     /// The levels that a history with this one has as well, as far as this history goes.
     #[must_use]
-    pub fn weaker(&self, level: Level) -> Vec<Level> {
+    pub fn weaker_levels(&self, level: Level) -> Vec<Level> {
         Lattice::of(self.history, &self.versions).below(level)
     }
 
     /// Decides levels, in the order in which they are given: each one that holds has a proof that
-    /// [`replay`] accepts, each one that is broken one that [`crate::retrace()`] follows, and no
-    /// two verdicts contradict each other.
+    /// [`replay`] accepts, each one that is broken one that [`crate::retrace_violation()`] follows,
+    /// and no two verdicts contradict each other.
     #[must_use]
-    pub fn verdicts(&self, levels: &[Level]) -> Vec<(Level, LevelVerdict)> {
+    pub fn proved_verdicts(&self, levels: &[Level]) -> Vec<(Level, LevelVerdict)> {
         let lattice = Lattice::of(self.history, &self.versions);
         let retracer = Retracer::new(self.history);
         let mut told: Vec<(Level, LevelVerdict)> = Vec::new();
@@ -177,16 +177,16 @@ impl Checker<'_> {
 
     /// Decides a level; that it holds, or is broken, is told only if the proof is accepted.
     #[must_use]
-    pub fn proved(&self, level: Level) -> LevelVerdict {
+    pub fn proved_verdict(&self, level: Level) -> LevelVerdict {
         self.proved_by(level, &Retracer::new(self.history))
     }
 
     fn proved_by(&self, level: Level, retracer: &Retracer<'_>) -> LevelVerdict {
-        let verdict = self.verdict(level);
+        let verdict = self.level_verdict(level);
         let accepted = match &verdict {
             LevelVerdict::Holds(proof) => replay(self.history, level, proof),
             LevelVerdict::CannotTell(_) => Ok(()),
-            _ => retracer.follow(level, &verdict),
+            _ => retracer.follow_violation(level, &verdict),
         };
         match accepted {
             Ok(()) => verdict,
@@ -253,7 +253,7 @@ fn carried_up(broken: &LevelVerdict) -> LevelVerdict {
 /// An order of events with the events that the level has.
 fn adapted(level: Level, proof: &Certificate) -> Certificate {
     let has_snapshots = proof.events.iter().any(|event| event % 2 == 0);
-    let events = match (level.shape().has_snapshots, has_snapshots) {
+    let events = match (level.graph_shape().has_snapshots, has_snapshots) {
         (true, true) | (false, false) => proof.events.clone(),
         (true, false) => proof.events.iter().flat_map(|commit| [commit - 1, *commit]).collect(),
         (false, true) => proof.events.iter().copied().filter(|event| event % 2 == 1).collect(),

@@ -28,7 +28,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn of(
+    pub(crate) fn from_reach(
         history: &History,
         versions: &Versions,
         reach: &Reach,
@@ -75,7 +75,7 @@ impl Layout {
     }
 
     /// All nodes in the order of the line.
-    pub(crate) fn line(&self, versions: &Versions) -> Vec<Node> {
+    pub(crate) fn ordered_nodes(&self, versions: &Versions) -> Vec<Node> {
         let all = 0..versions.is_in.len() as u32;
         let commits = all.filter(|&txn| versions.is_in[txn as usize]).map(|txn| 2 * txn + 1);
         if self.snapshot.is_empty() {
@@ -119,7 +119,7 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    pub(crate) fn of(history: &History, versions: &Versions, keeps: Keeps) -> Before {
+    pub(crate) fn from_history(history: &History, versions: &Versions, keeps: Keeps) -> Before {
         let mut before = Before { session: Vec::new(), answered: Vec::new() };
         match keeps {
             Keeps::Nothing => {}
@@ -157,7 +157,7 @@ impl Before {
     }
 
     /// How many transactions were answered before it began.
-    pub(crate) fn answered(&self, txn: u32) -> u32 {
+    pub(crate) fn answered_count(&self, txn: u32) -> u32 {
         self.answered.get(txn as usize).copied().unwrap_or(0)
     }
 
@@ -174,7 +174,7 @@ fn snapshots(history: &History, reach: &Reach, shape: &Shape, before: &Before) -
         .map(|txn| {
             let furthest = &reach.furthest[txn as usize];
             let read = reads.clone().map(|place| furthest[place]).max().unwrap_or(0);
-            read.max(before.session(txn)).max(before.answered(txn))
+            read.max(before.session(txn)).max(before.answered_count(txn))
         })
         .collect()
 }

@@ -131,7 +131,7 @@ impl Dependency {
 
     /// As Adya's graphs have it.
     #[must_use]
-    pub fn short(self) -> &'static str {
+    pub fn short_name(self) -> &'static str {
         match self {
             Dependency::Write => "ww",
             Dependency::Read | Dependency::CurrentRead => "wr",
@@ -196,7 +196,7 @@ impl Level {
     ];
 
     /// Its graph.
-    pub(crate) fn shape(self) -> Shape {
+    pub(crate) fn graph_shape(self) -> Shape {
         let none = None;
         let si = [CS, CS, CS, SC, SC, SC, SC];
         let (ends, keeps) = match self {
@@ -246,7 +246,7 @@ impl Level {
     }
 
     /// Whether a flaw breaks it by itself.
-    pub(crate) fn forbids(self, flaw: FlawKind) -> bool {
+    pub(crate) fn forbids_flaw(self, flaw: FlawKind) -> bool {
         match flaw {
             FlawKind::GarbageRead | FlawKind::DuplicateWrite | FlawKind::IncompatibleOrder => true,
             FlawKind::AbortedRead if self.is_of_commits() => true,
@@ -287,7 +287,7 @@ impl Level {
 
     /// Whose definition it is.
     #[must_use]
-    pub fn source(self) -> &'static str {
+    pub fn definition_source(self) -> &'static str {
         match self {
             Level::Recoverable => "RC (Bernstein, Hadzilacos, Goodman 1987)",
             Level::Cascadeless => "ACA (Bernstein, Hadzilacos, Goodman 1987)",

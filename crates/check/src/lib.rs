@@ -53,7 +53,7 @@ pub use builder::Builder;
 pub use certificate::Certificate;
 pub use check::{Checker, Contention, LevelVerdict, VanishedWrite};
 pub use conflict::RowAction;
-pub use draw::drawn;
+pub use draw::violation_drawing;
 pub use format::{
     Format, HistoryForm, Input, is_log, read_directory, read_history, read_input, write_history,
 };
@@ -69,13 +69,13 @@ pub use objects::{
 pub use online::{Online, OnlineVerdict};
 pub use pairs::PairAnomaly;
 pub use record::{
-    BadRecord, HEADER, MAGIC, OpRecord, cut, encode_end, read_records, read_records_from,
-    read_stream, seal, write_records,
+    BadRecord, HEADER, MAGIC, OpRecord, encode_end, read_records, read_records_from, read_stream,
+    trim_records, write_records, write_total_length,
 };
 pub use region::{Cycle, CycleStep};
 pub use replay::replay;
-pub use retrace::retrace;
+pub use retrace::retrace_violation;
 pub use server_log::{LogAgrees, LogDiffers, LoggedChange};
 pub use sums::{SumRecord, settle_sums};
-pub use svg::pictures;
+pub use svg::cycle_pictures;
 pub use versions::{Flaw, FlawKind};

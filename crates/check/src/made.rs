@@ -14,17 +14,17 @@ use std::collections::{HashMap, HashSet};
 
 use batsat::{BasicSolver, Lit, SolverInterface as _, Var, lbool};
 
-use crate::acyclic::{SolverAnswer, choose};
+use crate::acyclic::{SolverAnswer, solve_choices};
 use crate::certificate::Certificate;
-use crate::check::{Checker, LevelVerdict, broken, no_order};
+use crate::check::{Checker, LevelVerdict, cycle_verdict, no_order};
 use crate::edges::Reach;
 use crate::layout::Before;
 use crate::level::Keeps;
 use crate::orders::Chains;
 use crate::polygraph::{Edge, Outs, Pair, Polygraph};
-use crate::pruning::{Pruning, prune, resting_on};
+use crate::pruning::{Pruning, prune_choices, resting_on};
 use crate::question::{Cycles, Question};
-use crate::schedule::{Sessions, best, schedule};
+use crate::schedule::{Sessions, best_schedule, build_schedule};
 
 /// Pairs of chains at most, in both orders: a byte is kept of each.
 const PAIRS_AT_MOST: usize = 500_000_000;
@@ -47,16 +47,18 @@ impl Checker<'_> {
     ) -> Option<LevelVerdict> {
         let shape = &question.shape;
         let has_sessions = shape.keeps != Keeps::RealTime;
-        let kept = has_sessions.then(|| Before::of(self.history, &self.versions, Keeps::Sessions));
+        let kept = has_sessions
+            .then(|| Before::from_history(self.history, &self.versions, Keeps::Sessions));
         let befores =
             kept.iter().chain((shape.keeps != Keeps::Sessions).then_some(&question.before));
         for before in befores {
-            let graph = Polygraph::of(self.history, &self.versions, shape, before, chains);
+            let graph = Polygraph::from_chains(self.history, &self.versions, shape, before, chains);
             let sessions = before
                 .has_sessions()
-                .then(|| Sessions::of(&graph, self.history, &self.versions))
+                .then(|| Sessions::from_history(&graph, self.history, &self.versions))
                 .flatten();
-            let found = best(&graph, sessions.as_ref()).filter(|found| found.is_carried_out);
+            let found =
+                best_schedule(&graph, sessions.as_ref()).filter(|found| found.is_carried_out);
             let verdict = found.and_then(|found| self.ordered_by(question, chains, &found.order));
             if verdict.is_some() {
                 return verdict;
@@ -66,18 +68,22 @@ impl Checker<'_> {
     }
 
     /// A verdict, if one is found.
-    pub(crate) fn made(&self, question: &Question<'_>, chains: &Chains) -> Option<LevelVerdict> {
+    pub(crate) fn solved_verdict(
+        &self,
+        question: &Question<'_>,
+        chains: &Chains,
+    ) -> Option<LevelVerdict> {
         if let Some(verdict) = self.carried_out(question, chains) {
             return Some(verdict);
         }
-        let pairs: usize = chains.groups().map(|group| group.len() * group.len()).sum();
+        let pairs: usize = chains.key_groups().map(|group| group.len() * group.len()).sum();
         let edges = self.history.op_count() + 4 * chains.len();
         if pairs > PAIRS_AT_MOST || edges.saturating_mul(chains.len() / 32) > WORDS_AT_MOST {
             return None;
         }
         let (shape, before) = (&question.shape, &question.before);
-        let graph = Polygraph::of(self.history, &self.versions, shape, before, chains);
-        let pruned = prune(&graph);
+        let graph = Polygraph::from_chains(self.history, &self.versions, shape, before, chains);
+        let pruned = prune_choices(&graph);
         if let Some(&(one, two)) = pruned.contradictions.first() {
             let both = [(one, two), (two, one)];
             let clauses =
@@ -85,9 +91,9 @@ impl Checker<'_> {
             return self.refuted(question, chains, &graph, &pruned, clauses.into_iter().flatten());
         }
         let all: Vec<Edge> = graph.known.iter().chain(&pruned.edges).copied().collect();
-        let guess = schedule(&graph, &Outs::of(graph.nodes, &all));
+        let guess = build_schedule(&graph, &Outs::from_edges(graph.nodes, &all));
         let line = guess.map_or(pruned.line.clone(), |guess| guess.order);
-        match choose(&graph, &pruned.edges, &pruned.open, &line) {
+        match solve_choices(&graph, &pruned.edges, &pruned.open, &line) {
             SolverAnswer::Order(order) => self.ordered_by(question, chains, &order),
             SolverAnswer::None(conflicts) => {
                 self.refuted(question, chains, &graph, &pruned, conflicts.into_iter())
@@ -110,8 +116,8 @@ impl Checker<'_> {
             .collect();
         let mut versions = self.versions.clone();
         chains.line_up(&mut versions, &line);
-        let reach = Reach::of(self.history, &versions);
-        let events = question.line(&versions, &reach, Cycles::Shortest).ok()?;
+        let reach = Reach::from_versions(self.history, &versions);
+        let events = question.order_events(&versions, &reach, Cycles::Shortest).ok()?;
         Some(LevelVerdict::Holds(Certificate { events }))
     }
 
@@ -146,9 +152,9 @@ impl Checker<'_> {
             let cycle = question.line_with(&self.versions, &self.reach, &more).err()?;
             let chosen: Vec<Pair> =
                 clause.iter().copied().filter(|pair| !graph.is_certain(*pair)).collect();
-            let (cycle, used) = chains.marked(&self.versions, cycle, &chosen);
+            let (cycle, used) = chains.mark_assumed_steps(&self.versions, cycle, &chosen);
             if used.is_empty() {
-                return Some(broken(cycle));
+                return Some(cycle_verdict(cycle));
             }
             cycles.push(cycle);
         }
@@ -207,10 +213,10 @@ mod tests {
     fn is_carried_out(text: &str, level: Level) -> bool {
         let history = read_history(text.as_bytes()).unwrap();
         let checker = Checker::new(&history);
-        let shape = level.shape();
-        let before = Before::of(&history, &checker.versions, shape.keeps);
+        let shape = level.graph_shape();
+        let before = Before::from_history(&history, &checker.versions, shape.keeps);
         let question = Question { history: &history, shape, before };
-        let chains = Chains::of(&history, &checker.versions);
+        let chains = Chains::from_versions(&history, &checker.versions);
         let verdict = checker.carried_out(&question, &chains);
         assert!(matches!(verdict, None | Some(LevelVerdict::Holds(_))), "{level}");
         verdict.is_some()

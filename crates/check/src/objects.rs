@@ -109,7 +109,7 @@ impl Workload {
 
     /// The property that is judged.
     #[must_use]
-    pub fn property(self) -> &'static str {
+    pub fn judged_property(self) -> &'static str {
         match self {
             Workload::Bank => "constant total",
             Workload::Set => "no element lost",
@@ -120,7 +120,7 @@ impl Workload {
 
     /// Whose definition that is.
     #[must_use]
-    pub fn source(self) -> &'static str {
+    pub fn definition_source(self) -> &'static str {
         match self {
             Workload::Bank => "Jepsen's bank",
             Workload::Set => "Jepsen's set-full",
@@ -136,7 +136,7 @@ impl Operations {
     /// # Errors
     /// A sentence, if they are of nothing that is known, or if the file does not say what they have
     /// to be judged by.
-    pub fn judged(&self, stated: &ObjectAssumptions) -> Result<ObjectJudgement, String> {
+    pub fn judge_workload(&self, stated: &ObjectAssumptions) -> Result<ObjectJudgement, String> {
         self.judged_within(stated, Limits::OF_A_FILE)
     }
 
@@ -212,8 +212,8 @@ impl Operations {
     /// # Errors
     /// A read that was asked with a key, and whose answer has none.
     fn by_key(&self) -> Result<(BTreeMap<String, Vec<Operation>>, bool), String> {
-        let is_pair = |one: &Operation| match (one.function.as_str(), one.value.items()) {
-            ("cas", Some([_, change])) => change.items().is_some_and(|pair| pair.len() == 2),
+        let is_pair = |one: &Operation| match (one.function.as_str(), one.value.as_items()) {
+            ("cas", Some([_, change])) => change.as_items().is_some_and(|pair| pair.len() == 2),
             ("read" | "write" | "add", Some([_, _])) => true,
             _ => false,
         };
@@ -222,11 +222,13 @@ impl Operations {
         for one in &self.all {
             let mut own = one.clone();
             let mut key = String::new();
-            if let Some([of, value]) = one.value.items().filter(|_| is_keyed) {
-                (key, own.value) = (of.shown(), value.clone());
+            if let Some([of, value]) = one.value.as_items().filter(|_| is_keyed) {
+                (key, own.value) = (of.display_text(), value.clone());
             }
-            match one.result.items() {
-                Some([of, result]) if is_keyed && of.shown() == key => own.result = result.clone(),
+            match one.result.as_items() {
+                Some([of, result]) if is_keyed && of.display_text() == key => {
+                    own.result = result.clone()
+                }
                 _ if is_keyed && one.is_ok("read") => return Err(keyless(one, &key)),
                 _ => {}
             }
@@ -256,10 +258,10 @@ fn judged_alone(
     effort: &mut Effort,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     match workload {
-        Workload::Bank => bank::judged(operations, stated.total),
-        Workload::Set => presence::judged(operations),
-        Workload::Counter => counter::judged(operations),
-        Workload::Register => linear::register(operations, stated.initial.as_deref(), effort),
+        Workload::Bank => bank::judge_bank(operations, stated.total),
+        Workload::Set => presence::judge_presence(operations),
+        Workload::Counter => counter::judge_counter(operations),
+        Workload::Register => linear::judge_register(operations, stated.initial.as_deref(), effort),
         Workload::Mutex => linear::mutex(operations, effort),
     }
 }
@@ -294,12 +296,12 @@ fn workload_of(operations: &[Operation], is_keyed: bool) -> Result<Workload, Str
     let answers = || {
         let reads = operations.iter().filter(|one| one.function == "read");
         let ok = reads.filter(|one| one.outcome == TransactionOutcome::Ok);
-        ok.map(move |one| match one.result.items().filter(|_| is_keyed) {
+        ok.map(move |one| match one.result.as_items().filter(|_| is_keyed) {
             Some([_, value]) => value,
             _ => &one.result,
         })
     };
-    let is_of_items = answers().any(|value| value.items().is_some());
+    let is_of_items = answers().any(|value| value.as_items().is_some());
     let is_of_maps = answers().any(|value| matches!(value, Value::Map(_)));
     if are(&["acquire", "release"]) {
         return Ok(Workload::Mutex);
@@ -408,7 +410,7 @@ mod tests {
         assert!(tried.starts_with("more than 5000 continuations"), "{tried}");
         // A step is a piece of work: what goes beyond the limit is one continuation.
         let mut effort = Effort::new(Limits { steps: 300_000, ..ENOUGH });
-        linear::register(&hard.all, None, &mut effort).unwrap();
+        linear::judge_register(&hard.all, None, &mut effort).unwrap();
         assert!((300_000..330_000).contains(&effort.steps()), "{}", effort.steps());
     }
 
@@ -422,7 +424,7 @@ mod tests {
             (one.value, one.result) = (Value::Number(-1), Value::Number(-1));
         }
         let mut effort = Effort::new(ENOUGH);
-        let (finding, _) = linear::register(&none.all, Some("-1"), &mut effort).unwrap();
+        let (finding, _) = linear::judge_register(&none.all, Some("-1"), &mut effort).unwrap();
         assert!(matches!(finding, ObjectVerdict::Holds(_)), "{finding:?}");
         assert!(effort.steps() >= 15 * 60 * 59, "{}", effort.steps());
     }

@@ -28,7 +28,7 @@ mod store;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
-use crate::footprint::{Access, VersionRead, accesses, is_write};
+use crate::footprint::{Access, VersionRead, is_write, visit_accesses};
 use crate::history::{
     ABSENT, INITIAL, Op, OperationKind, TransactionOutcome, Txn, UNKNOWN, WriteId,
 };
@@ -153,7 +153,7 @@ impl Level {
     pub(crate) fn is_decided_online(self) -> bool {
         let is_searched = matches!(self, Level::ViewSerializable | Level::MonotonicAtomicView);
         let is_of_cycles = !self.is_of_commits() && !self.is_of_visibility() && !is_searched;
-        is_of_cycles && self.shape().keeps == Keeps::Nothing
+        is_of_cycles && self.graph_shape().keeps == Keeps::Nothing
     }
 }
 
@@ -163,7 +163,7 @@ impl Online {
     pub fn new(levels: &[Level]) -> Online {
         let levels = levels.iter().filter(|level| level.is_decided_online());
         Online {
-            levels: levels.map(|level| (*level, Graph::new(level.shape()))).collect(),
+            levels: levels.map(|level| (*level, Graph::new(level.graph_shape()))).collect(),
             next: 0,
             next_final: 0,
             open: VecDeque::new(),
@@ -184,7 +184,7 @@ impl Online {
     }
 
     /// Takes in a transaction with its operations, in any order. Keys are small numbers.
-    pub fn add(&mut self, txn: Txn, ops: &[Op]) {
+    pub fn add_transaction(&mut self, txn: Txn, ops: &[Op]) {
         match txn.outcome {
             TransactionOutcome::Ok => self.admit(txn, ops),
             // It has been seen.
@@ -216,7 +216,7 @@ impl Online {
     }
 
     /// All that began before this moment have been added.
-    pub fn settle(&mut self, before_ns: u64) {
+    pub fn settle_before(&mut self, before_ns: u64) {
         while let Some(&open) = self.open.get((self.next_final - self.first_open) as usize) {
             if open.returned_ns >= before_ns {
                 break;
@@ -234,20 +234,20 @@ impl Online {
             }
             self.next_final += 1;
         }
-        self.levels.iter_mut().for_each(|(_, graph)| graph.look());
+        self.levels.iter_mut().for_each(|(_, graph)| graph.search_if_due());
         self.forget();
     }
 
     /// What can be said of each level so far.
     #[must_use]
-    pub fn told(&self) -> Vec<(Level, OnlineVerdict)> {
+    pub fn level_verdicts(&self) -> Vec<(Level, OnlineVerdict)> {
         let told = |(level, graph): &(Level, Graph)| {
-            let flaw = self.flaws.iter().find(|flaw| level.forbids(**flaw));
-            let broken = flaw.map(|flaw| flaw.name()).or(graph.cycle());
+            let flaw = self.flaws.iter().find(|flaw| level.forbids_flaw(**flaw));
+            let broken = flaw.map(|flaw| flaw.name()).or(graph.found_cycle());
             // A version that was read and rolled back says what it would have replaced, as does
             // the one that replaced it.
-            let is_dirty =
-                flaw == Some(&FlawKind::IncompatibleOrder) && !level.forbids(FlawKind::AbortedRead);
+            let is_dirty = flaw == Some(&FlawKind::IncompatibleOrder)
+                && !level.forbids_flaw(FlawKind::AbortedRead);
             let verdict = match (broken, self.unanswered) {
                 (Some(_), _) if is_dirty => OnlineVerdict::CannotTell(DIRTY.to_owned()),
                 (Some(anomaly), _) => OnlineVerdict::Broken(anomaly.to_owned()),
@@ -263,20 +263,20 @@ impl Online {
     #[must_use]
     pub fn finish(mut self) -> Vec<(Level, OnlineVerdict)> {
         self.place_the_rest();
-        self.settle(u64::MAX);
-        self.levels.iter_mut().for_each(|(_, graph)| graph.search());
-        self.told()
+        self.settle_before(u64::MAX);
+        self.levels.iter_mut().for_each(|(_, graph)| graph.search_cycle());
+        self.level_verdicts()
     }
 
     /// Transactions that count so far.
     #[must_use]
-    pub fn counted(&self) -> u64 {
+    pub fn counted_transactions(&self) -> u64 {
         u64::from(self.next)
     }
 
     /// Transactions and versions that are kept.
     #[must_use]
-    pub fn kept(&self) -> (usize, usize) {
+    pub fn retained_counts(&self) -> (usize, usize) {
         let graphs = self.levels.iter().map(|(_, graph)| graph.len());
         (graphs.chain([self.open.len()]).max().unwrap_or(0), self.versions.len())
     }
@@ -297,7 +297,7 @@ impl Online {
 
     /// Notes the writer of a version; whether there was no other.
     fn claim(&mut self, op: &Op, writer: Writer) -> bool {
-        if self.gone.has(op.value) {
+        if self.gone.has_id(op.value) {
             self.flaw(FlawKind::DuplicateWrite);
             return false;
         }
@@ -339,12 +339,12 @@ impl Online {
         self.levels.iter_mut().for_each(|(_, graph)| graph.push());
         let returned_ns = txn.times.commit_return_ns;
         self.open.push_back(Open { returned_ns, unread: 0, unplaced: 0 });
-        accesses(ops, |access| {
+        visit_accesses(ops, |access| {
             if let Access::Write { op, own_before } = access {
                 self.write(number, &op, own_before);
             }
         });
-        accesses(ops, |access| match access {
+        visit_accesses(ops, |access| match access {
             Access::Read(seen) => self.read(number, &seen),
             Access::Own { key, value, prev } => self.tell(key, value, prev),
             Access::Internal { key, seen, prev, .. } => {
@@ -369,10 +369,10 @@ impl Online {
 
     /// A version that was seen although it is not the last one: an element of a list.
     fn element(&mut self, number: u32, op: &Op) {
-        if self.undone.has(op.value) {
+        if self.undone.has_id(op.value) {
             return self.flaw(FlawKind::AbortedRead);
         }
-        if self.gone.has(op.value) {
+        if self.gone.has_id(op.value) {
             return;
         }
         self.tell(op.key, op.value, op.prev);
@@ -456,8 +456,8 @@ impl Online {
         match value {
             INITIAL | ABSENT => self.add_reader(number, key, INITIAL, seen.is_current),
             UNKNOWN => {}
-            value if self.undone.has(value) => self.flaw(FlawKind::AbortedRead),
-            value if self.gone.has(value) => self.leave_open(STALE),
+            value if self.undone.has_id(value) => self.flaw(FlawKind::AbortedRead),
+            value if self.gone.has_id(value) => self.leave_open(STALE),
             value => {
                 self.unpark(value);
                 let version = self.version(value, key);
@@ -507,7 +507,7 @@ impl Online {
                 (version.readers, version.next)
             }
         };
-        let list = self.readers.add(list, number, is_current, floor);
+        let list = self.readers.add_reader(list, number, is_current, floor);
         match id {
             INITIAL => self.key(key).readers = list,
             id => self.known(id).readers = list,
@@ -520,7 +520,7 @@ impl Online {
         if next == UNKNOWN {
             return;
         }
-        if self.gone.has(next) {
+        if self.gone.has_id(next) {
             return self.leave_open(STALE);
         }
         let Some(Version { writer: Writer::Of(to), .. }) = self.versions.get(&next) else { return };
@@ -534,7 +534,7 @@ impl Online {
 
     /// Notes evidence that `value` directly follows `prev`.
     fn tell(&mut self, key: u32, value: WriteId, prev: WriteId) {
-        if prev >= ABSENT || !is_id(value) || self.gone.has(value) {
+        if prev >= ABSENT || !is_id(value) || self.gone.has_id(value) {
             return;
         }
         self.unpark(value);
@@ -546,9 +546,9 @@ impl Online {
             return self.flaw(FlawKind::IncompatibleOrder);
         }
         if is_id(prev) {
-            if self.gone.has(prev) {
+            if self.gone.has_id(prev) {
                 // Another one is known to have replaced it.
-                let is_undone = self.undone.has(prev);
+                let is_undone = self.undone.has_id(prev);
                 self.flaw(if is_undone {
                     FlawKind::AbortedRead
                 } else {
@@ -702,7 +702,7 @@ impl Online {
     fn edge(&mut self, from: u32, to: u32, why: EdgeReason) {
         let mut is_late = false;
         for (_, graph) in &mut self.levels {
-            is_late |= graph.add(from, to, why) == EdgeInsertion::TooLate;
+            is_late |= graph.add_dependency(from, to, why) == EdgeInsertion::TooLate;
         }
         if is_late {
             self.leave_open(STALE);
@@ -735,7 +735,7 @@ impl Online {
         while self.leaving.front().is_some_and(|(number, _)| *number < floor) {
             let Some((_, id)) = self.leaving.pop_front() else { break };
             if let Some(version) = self.versions.remove(&id) {
-                self.readers.pruned(version.readers, UNKNOWN);
+                self.readers.prune_readers(version.readers, UNKNOWN);
                 self.gone.set(id);
                 if version.writer == Writer::Failed {
                     self.undone.set(id);

@@ -21,12 +21,12 @@ use std::collections::HashMap;
 
 use batsat::{BasicSolver, Lit, SolverInterface as _, Var, lbool};
 
-use crate::edges::anti;
-use crate::footprint::{Access, accesses};
+use crate::edges::anti_dependency;
+use crate::footprint::{Access, visit_accesses};
 use crate::history::{History, INITIAL, UNKNOWN, WriteId};
 use crate::layout::Node;
 use crate::level::{Dependency, Shape};
-use crate::region::{Cycle, CycleStep, Label, joined};
+use crate::region::{Cycle, CycleStep, Label, joined_nodes};
 use crate::versions::Versions;
 
 /// Cycles of a proof that is made smaller by leaving one out after the other.
@@ -70,14 +70,14 @@ pub(crate) struct Chains {
 }
 
 impl Chains {
-    pub(crate) fn of(history: &History, versions: &Versions) -> Chains {
+    pub(crate) fn from_versions(history: &History, versions: &Versions) -> Chains {
         let mut chains = Chains {
             groups: Vec::new(),
             all: Vec::new(),
             chain: vec![UNKNOWN; versions.all.len()],
             readers: Vec::new(),
         };
-        for group in versions.lost().chunk_by(|one, other| one.0 == other.0) {
+        for group in versions.unplaced_versions().chunk_by(|one, other| one.0 == other.0) {
             let first = chains.all.len();
             for &(_, head) in group {
                 let mut tail = head;
@@ -88,15 +88,15 @@ impl Chains {
                 chains.all.push(Chain { head, tail });
             }
             let (key, end) = (group[0].0, chains.all.len());
-            chains.groups.push(Group { key, first, end, base: versions.tail(key) });
+            chains.groups.push(Group { key, first, end, base: versions.last_linked(key) });
         }
         chains.readers = vec![Vec::new(); chains.all.len() + chains.groups.len()];
         for txn in (0..history.len()).filter(|&txn| versions.is_in[txn]) {
-            accesses(history.ops(txn), |access| {
+            visit_accesses(history.ops(txn), |access| {
                 let Access::Read(seen) = access else { return };
-                let version = versions.resolved(&seen);
+                let version = versions.resolved_version(&seen);
                 let Some(chain) = chains.ending_or_base(seen.key, version) else { return };
-                chains.readers[chain as usize].push((txn as u32, anti(&seen)));
+                chains.readers[chain as usize].push((txn as u32, anti_dependency(&seen)));
             });
         }
         chains
@@ -117,12 +117,12 @@ impl Chains {
     }
 
     /// By key, its chains.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
+    pub(crate) fn key_groups(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
         self.groups.iter().map(|group| group.first as u32..group.end as u32)
     }
 
     /// The chains of INITIAL, which come before all others of their keys.
-    pub(crate) fn bases(&self) -> impl Iterator<Item = Base> + '_ {
+    pub(crate) fn initial_chains(&self) -> impl Iterator<Item = Base> + '_ {
         let count = self.all.len() as u32;
         (count..).zip(&self.groups).map(|(id, group)| Base {
             id,
@@ -132,13 +132,13 @@ impl Chains {
     }
 
     /// The first and the last version of each chain, and then of those of INITIAL.
-    pub(crate) fn ends(&self) -> impl Iterator<Item = (WriteId, WriteId)> + '_ {
+    pub(crate) fn end_versions(&self) -> impl Iterator<Item = (WriteId, WriteId)> + '_ {
         let bases = self.groups.iter().map(|group| (UNKNOWN, group.base));
         self.all.iter().map(|chain| (chain.head, chain.tail)).chain(bases)
     }
 
     /// The chain that ends with a version of a key; that of INITIAL has the number that
-    /// [`Chains::bases`] gives it.
+    /// [`Chains::initial_chains`] gives it.
     pub(crate) fn ending_or_base(&self, key: u32, id: WriteId) -> Option<u32> {
         self.ending(id).or_else(|| {
             let at = self.groups.binary_search_by_key(&key, |group| group.key).ok()?;
@@ -166,7 +166,7 @@ impl Chains {
         for group in &self.groups {
             let mut order: Vec<u32> = (group.first as u32..group.end as u32).collect();
             order.sort_by_key(|&chain| {
-                let writer = versions.writer(self.all[chain as usize].head);
+                let writer = versions.writer_of(self.all[chain as usize].head);
                 (place[writer as usize], chain)
             });
             let mut before = group.base;
@@ -195,7 +195,7 @@ impl Chains {
     }
 
     /// The chains of two versions of a key, if their order is not known.
-    pub(crate) fn pair(&self, first: WriteId, second: WriteId) -> Option<(u32, u32)> {
+    pub(crate) fn unordered_pair(&self, first: WriteId, second: WriteId) -> Option<(u32, u32)> {
         let (one, other) = (self.chain(first)?, self.chain(second)?);
         (one != other).then_some((one, other))
     }
@@ -212,13 +212,13 @@ impl Chains {
     ) {
         let version = self.tail(first);
         let head = self.all[second as usize].head;
-        let (to, key) = (versions.writer(head), versions.key(head));
-        let writer = if version == INITIAL { UNKNOWN } else { versions.writer(version) };
+        let (to, key) = (versions.writer_of(head), versions.key(head));
+        let writer = if version == INITIAL { UNKNOWN } else { versions.writer_of(version) };
         let readers = self.readers[first as usize].iter().copied();
         for (from, dependency) in std::iter::once((writer, Dependency::Write)).chain(readers) {
             if from != to
                 && from != UNKNOWN
-                && let Some((tail, head)) = joined(shape, dependency, from, to)
+                && let Some((tail, head)) = joined_nodes(shape, dependency, from, to)
             {
                 let by = UNKNOWN;
                 give(tail, head, Label { dependency: Some(dependency), key, version, by });
@@ -229,7 +229,7 @@ impl Chains {
 
 impl Chains {
     /// A cycle with the steps marked that rest on choices, and those choices.
-    pub(crate) fn marked(
+    pub(crate) fn mark_assumed_steps(
         &self,
         versions: &Versions,
         cycle: Cycle,
@@ -238,7 +238,7 @@ impl Chains {
         let rests = |step: &CycleStep, pair: &(u32, u32)| {
             let head = self.all[pair.1 as usize].head;
             let is_it = step.version == self.tail(pair.0) && step.key == versions.key(head);
-            is_it && step.dependency.is_link() && step.to as u32 == versions.writer(head)
+            is_it && step.dependency.is_link() && step.to as u32 == versions.writer_of(head)
         };
         let used: Vec<(u32, u32)> = chosen
             .iter()
@@ -297,11 +297,11 @@ impl<'a> Search<'a> {
     }
 
     /// Notes that a guess has a cycle. False if the cycle rests on no guess: then it is the proof.
-    pub(crate) fn refute(&mut self, cycle: Cycle, after: &[u32]) -> bool {
+    pub(crate) fn refute_guess(&mut self, cycle: Cycle, after: &[u32]) -> bool {
         let pairs = self.chains.assumed(&cycle, after);
         let assumed = |version| self.chains.ending(version).map(|chain| after[chain as usize]);
         let marked = marked(cycle, |step| assumed(step.version).is_some_and(|n| n != UNKNOWN));
-        self.forbid(&pairs, marked)
+        self.forbid_orders(&pairs, marked)
     }
 
     /// Lets the chain of every last version stand behind all others of its key.
@@ -311,7 +311,7 @@ impl<'a> Search<'a> {
             for other in (group.first as u32..group.end as u32).filter(|other| *other != last) {
                 let Chain { tail, .. } = self.chains.all[last as usize];
                 let head = self.chains.all[other as usize].head;
-                let (from, to) = (versions.writer(tail), versions.writer(head));
+                let (from, to) = (versions.writer_of(tail), versions.writer_of(head));
                 let step = |from, to, dependency, is_assumed| CycleStep {
                     from,
                     to,
@@ -326,13 +326,13 @@ impl<'a> Search<'a> {
                     step(from, to, Dependency::Write, true),
                     step(to, from, Dependency::Last, false),
                 ];
-                self.forbid(&[(last, other)], Cycle { steps, is_shortest: true });
+                self.forbid_orders(&[(last, other)], Cycle { steps, is_shortest: true });
             }
         }
     }
 
     /// Notes that not all of these orders are there at once.
-    pub(crate) fn forbid(&mut self, pairs: &[(u32, u32)], cycle: Cycle) -> bool {
+    pub(crate) fn forbid_orders(&mut self, pairs: &[(u32, u32)], cycle: Cycle) -> bool {
         if pairs.is_empty() {
             return false;
         }
@@ -353,7 +353,7 @@ impl<'a> Search<'a> {
     }
 
     /// The next choice.
-    pub(crate) fn choose(&mut self) -> Choice {
+    pub(crate) fn next_choice(&mut self) -> Choice {
         let switches: Vec<Lit> = self.refuted.iter().map(|(_, switch)| *switch).collect();
         match self.solver.solve_limited(&switches) {
             answer if answer == lbool::TRUE => {
@@ -402,8 +402,8 @@ impl<'a> Search<'a> {
         cycle: Cycle,
         chosen: &[(u32, u32)],
     ) -> bool {
-        let (marked, used) = self.chains.marked(versions, cycle, chosen);
-        self.forbid(&used, marked)
+        let (marked, used) = self.chains.mark_assumed_steps(versions, cycle, chosen);
+        self.forbid_orders(&used, marked)
     }
 }
 

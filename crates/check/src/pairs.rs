@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::anomaly::cycle_name;
 use crate::check::Checker;
-use crate::edges::{Edge, edges};
+use crate::edges::{Edge, visit_edges};
 use crate::level::Dependency;
 use crate::region::CycleStep;
 
@@ -42,7 +42,7 @@ impl Checker<'_> {
         for (later, earlier) in self.against_completion() {
             between.clear();
             for txn in [later, earlier] {
-                edges(self.history, &self.versions, txn, |edge| {
+                visit_edges(self.history, &self.versions, txn, |edge| {
                     if [(later, earlier), (earlier, later)].contains(&(edge.from, edge.to)) {
                         between.push(edge);
                     }
@@ -67,7 +67,7 @@ impl Checker<'_> {
     fn against_completion(&self) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
         for txn in 0..self.history.len() as u32 {
-            edges(self.history, &self.versions, txn, |edge| {
+            visit_edges(self.history, &self.versions, txn, |edge| {
                 if edge.from > edge.to {
                     pairs.push((edge.from, edge.to));
                 }

@@ -12,13 +12,13 @@
 //! polygraphs of Papadimitriou (J. ACM 26, 1979), with versions grouped as in Cobra (Tan et al.,
 //! OSDI 2020). All readers of a chain meet in one node, so that a choice is two edges.
 
-use crate::edges::{anti, edges};
-use crate::footprint::{Access, accesses};
+use crate::edges::{anti_dependency, visit_edges};
+use crate::footprint::{Access, visit_accesses};
 use crate::history::{History, TransactionOutcome, UNKNOWN};
 use crate::layout::Before;
 use crate::level::{Dependency, Shape};
 use crate::orders::Chains;
-use crate::region::joined;
+use crate::region::joined_nodes;
 use crate::versions::Versions;
 
 /// A chain before another one.
@@ -62,14 +62,14 @@ pub(crate) struct Polygraph {
 }
 
 impl Polygraph {
-    pub(crate) fn of(
+    pub(crate) fn from_chains(
         history: &History,
         versions: &Versions,
         shape: &Shape,
         before: &Before,
         chains: &Chains,
     ) -> Polygraph {
-        let groups = chains.groups().collect();
+        let groups = chains.key_groups().collect();
         let nodes = 2 * history.len() as u32;
         let bases = chains.len() as u32;
         let (known, ends) = (Vec::new(), Vec::new());
@@ -78,9 +78,9 @@ impl Polygraph {
         graph.add_known(history, versions, shape, before);
         graph.add_ends(versions, shape, chains);
         graph.add_readers(history, versions, shape, chains);
-        for base in chains.bases() {
+        for base in chains.initial_chains() {
             for chain in base.first..base.end {
-                let own: Vec<Edge> = graph.edges(base.id, chain).collect();
+                let own: Vec<Edge> = graph.choice_edges(base.id, chain).collect();
                 graph.known.extend(own);
             }
         }
@@ -109,8 +109,8 @@ impl Polygraph {
             if session > 0 {
                 self.known.push((2 * session - 1, first(txn), PolygraphReason::Known));
             }
-            edges(history, versions, txn, |edge| {
-                if let Some((from, to)) = joined(shape, edge.dependency, edge.from, edge.to) {
+            visit_edges(history, versions, txn, |edge| {
+                if let Some((from, to)) = joined_nodes(shape, edge.dependency, edge.from, edge.to) {
                     self.known.push((from, to, PolygraphReason::Known));
                 }
             });
@@ -123,7 +123,7 @@ impl Polygraph {
             if txn > 0 {
                 self.known.push((moment - 1, *moment, PolygraphReason::Known));
             }
-            let count = before.answered(txn);
+            let count = before.answered_count(txn);
             if is_in && count > 0 {
                 self.known.push((answered[count as usize - 1], first(txn), PolygraphReason::Known));
             }
@@ -131,8 +131,8 @@ impl Polygraph {
     }
 
     fn add_ends(&mut self, versions: &Versions, shape: &Shape, chains: &Chains) {
-        let write = |txn: u32| joined(shape, Dependency::Write, txn, txn);
-        for (head, tail) in chains.ends() {
+        let write = |txn: u32| joined_nodes(shape, Dependency::Write, txn, txn);
+        for (head, tail) in chains.end_versions() {
             let writer = |id: u32| {
                 let version = versions.all.get(id as usize)?;
                 (version.writer != UNKNOWN).then_some(version.writer)
@@ -156,11 +156,12 @@ impl Polygraph {
         chains: &Chains,
     ) {
         for txn in (0..history.len() as u32).filter(|&txn| versions.is_in[txn as usize]) {
-            accesses(history.ops(txn as usize), |access| {
+            visit_accesses(history.ops(txn as usize), |access| {
                 let Access::Read(seen) = access else { return };
-                let dependency = anti(&seen);
-                let chain = chains.ending_or_base(seen.key, versions.resolved(&seen));
-                let (Some(chain), Some((from, _))) = (chain, joined(shape, dependency, txn, txn))
+                let dependency = anti_dependency(&seen);
+                let chain = chains.ending_or_base(seen.key, versions.resolved_version(&seen));
+                let (Some(chain), Some((from, _))) =
+                    (chain, joined_nodes(shape, dependency, txn, txn))
                 else {
                     return;
                 };
@@ -175,7 +176,11 @@ impl Polygraph {
     }
 
     /// The edges of a choice.
-    pub(crate) fn edges(&self, first: u32, second: u32) -> impl Iterator<Item = Edge> + use<> {
+    pub(crate) fn choice_edges(
+        &self,
+        first: u32,
+        second: u32,
+    ) -> impl Iterator<Item = Edge> + use<> {
         let (one, two) = (self.ends[first as usize], self.ends[second as usize]);
         let why = PolygraphReason::Pair((first, second));
         let all = [(one.written, two.after_write), (one.read, two.after_read)];
@@ -190,13 +195,13 @@ impl Polygraph {
     }
 
     /// The nodes from which edges of choices of a chain lead.
-    pub(crate) fn tails(&self, chain: u32) -> [u32; 2] {
+    pub(crate) fn choice_tails(&self, chain: u32) -> [u32; 2] {
         let ends = self.ends[chain as usize];
         [ends.written, ends.read]
     }
 
-    /// The nodes to which edges of choices lead, in the order of [`Polygraph::tails`].
-    pub(crate) fn heads(&self, chain: u32) -> [u32; 2] {
+    /// The nodes to which edges of choices lead, in the order of [`Polygraph::choice_tails`].
+    pub(crate) fn choice_heads(&self, chain: u32) -> [u32; 2] {
         let ends = self.ends[chain as usize];
         [ends.after_write, ends.after_read]
     }
@@ -209,7 +214,7 @@ pub(crate) struct Outs {
 }
 
 impl Outs {
-    pub(crate) fn of(nodes: u32, all: &[Edge]) -> Outs {
+    pub(crate) fn from_edges(nodes: u32, all: &[Edge]) -> Outs {
         let mut starts = vec![0_u32; nodes as usize + 2];
         for (from, ..) in all {
             starts[*from as usize + 2] += 1;

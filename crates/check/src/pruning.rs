@@ -96,7 +96,7 @@ enum Possible {
     Neither,
 }
 
-pub(crate) fn prune(graph: &Polygraph) -> Pruning {
+pub(crate) fn prune_choices(graph: &Polygraph) -> Pruning {
     let mut pruned = Pruning {
         forced: ForcedChoices::of(graph),
         edges: Vec::new(),
@@ -106,7 +106,7 @@ pub(crate) fn prune(graph: &Polygraph) -> Pruning {
     };
     for round in 1.. {
         let all: Vec<Edge> = graph.known.iter().chain(&pruned.edges).copied().collect();
-        let outs = Outs::of(graph.nodes, &all);
+        let outs = Outs::from_edges(graph.nodes, &all);
         pruned.line = outs.in_order();
         if pruned.line.len() < graph.nodes as usize {
             pruned.contradictions = cyclic(graph, &outs, &pruned.line);
@@ -238,7 +238,7 @@ impl Reach {
         let words = (2 * chains.len()).div_ceil(64).max(1);
         let mut rows = vec![0_u64; graph.nodes as usize * words];
         for (column, &chain) in chains.iter().enumerate() {
-            for (side, tail) in graph.tails(chain).into_iter().enumerate() {
+            for (side, tail) in graph.choice_tails(chain).into_iter().enumerate() {
                 let bit = 2 * column + side;
                 if tail != UNKNOWN {
                     rows[tail as usize * words + bit / 64] |= 1 << (bit % 64);
@@ -258,8 +258,8 @@ impl Reach {
 
     /// Whether the first chain of a pair, which has that column, cannot come first.
     fn closes(&self, graph: &Polygraph, first: u32, second: u32, column: usize) -> bool {
-        let tails = graph.tails(first);
-        graph.heads(second).into_iter().enumerate().any(|(side, head)| {
+        let tails = graph.choice_tails(first);
+        graph.choice_heads(second).into_iter().enumerate().any(|(side, head)| {
             let bit = 2 * column + side;
             head != UNKNOWN
                 && tails[side] != UNKNOWN
@@ -287,7 +287,7 @@ fn reduced(graph: &Polygraph, forced: &ForcedChoices) -> Vec<Edge> {
                     continue;
                 }
                 let two = group.start + at as u32;
-                all.extend(graph.edges(one, two));
+                all.extend(graph.choice_edges(one, two));
                 for (is_covered, round) in is_covered.iter_mut().zip(forced.row(two)) {
                     *is_covered |= *round > 0;
                 }
@@ -310,11 +310,11 @@ pub(crate) fn resting_on(
         let first = forced.keys[one as usize].0;
         let earlier = |own: &u8| *own > 0 && u32::from(*own) <= round;
         let own = (first..).zip(forced.row(one)).filter(|(_, own)| earlier(own));
-        all.extend(own.flat_map(|(two, _)| graph.edges(one, two)));
+        all.extend(own.flat_map(|(two, _)| graph.choice_edges(one, two)));
     }
-    let outs = Outs::of(graph.nodes, &all);
+    let outs = Outs::from_edges(graph.nodes, &all);
     let ways = graph
-        .edges(choice.0, choice.1)
+        .choice_edges(choice.0, choice.1)
         .filter_map(|(from, to, _)| cheapest(graph, &outs, to, from));
     ways.min_by_key(Vec::len).map(|mut pairs| {
         pairs.push(choice);

@@ -25,26 +25,26 @@ pub(crate) struct Question<'a> {
 
 impl Question<'_> {
     /// An order of all events that every dependency agrees with, or cycles.
-    pub(crate) fn line(
+    pub(crate) fn order_events(
         &self,
         versions: &Versions,
         reach: &Reach,
         wanted: Cycles,
     ) -> Result<Vec<Node>, Vec<Cycle>> {
-        let layout = Layout::of(self.history, versions, reach, &self.shape, &self.before);
-        let mut line = layout.line(versions);
+        let layout = Layout::from_reach(self.history, versions, reach, &self.shape, &self.before);
+        let mut line = layout.ordered_nodes(versions);
         let nodes = if layout.stretches.is_empty() { 0 } else { 2 * self.history.len() };
         let mut region = self.region(versions, &layout, nodes);
         let mut cycles: Vec<Cycle> = Vec::new();
         for &(low, high) in &layout.stretches {
             let first = line.partition_point(|node| layout.position(*node) < low);
             let end = line.partition_point(|node| layout.position(*node) <= high);
-            match region.search(&line[first..end]) {
+            match region.search_stretch(&line[first..end]) {
                 RegionResult::Order(order) => line[first..end].copy_from_slice(&order),
                 RegionResult::Cycle(cycle) => {
                     cycles.push(cycle);
                     if wanted == Cycles::OfEachStretch {
-                        cycles.extend(region.cycles(&line[first..end]));
+                        cycles.extend(region.stretch_cycles(&line[first..end]));
                     }
                 }
             }
@@ -64,9 +64,9 @@ impl Question<'_> {
         reach: &Reach,
         more: &[(Node, Node, Label)],
     ) -> Result<Vec<Node>, Cycle> {
-        let layout = Layout::of(self.history, versions, reach, &self.shape, &self.before);
+        let layout = Layout::from_reach(self.history, versions, reach, &self.shape, &self.before);
         let mut region = self.region(versions, &layout, 2 * self.history.len());
-        region.search_with(&layout.line(versions), more)
+        region.search_with(&layout.ordered_nodes(versions), more)
     }
 
     fn region<'a>(

@@ -114,7 +114,7 @@ impl Raw {
     pub(crate) const CURRENT_SUM: u64 = 13;
 
     /// The record that begins there, if one ends there, too.
-    pub(crate) fn at(records: &[u8], at: usize) -> Option<Raw> {
+    pub(crate) fn read_at(records: &[u8], at: usize) -> Option<Raw> {
         let is_whole = at + 2 * WORD <= records.len();
         let raw =
             is_whole.then(|| Raw { first: word(records, at), second: word(records, at + WORD) });
@@ -130,12 +130,12 @@ impl Raw {
         self.first >> 60
     }
 
-    pub(crate) fn is(self, kind: OperationKind) -> bool {
+    pub(crate) fn is_kind(self, kind: OperationKind) -> bool {
         self.kind() == kind as u64
     }
 
     /// Table and key as one number.
-    pub(crate) fn place(self) -> u64 {
+    pub(crate) fn packed_key(self) -> u64 {
         self.first & !(END << 60)
     }
 
@@ -148,22 +148,22 @@ impl Raw {
     }
 
     /// Another operation on the same key.
-    pub(crate) fn replaced(self, kind: OperationKind, value: WriteId, prev: WriteId) -> Raw {
+    pub(crate) fn with_operation(self, kind: OperationKind, value: WriteId, prev: WriteId) -> Raw {
         let second = u64::from(prev) << 32 | u64::from(value);
-        Raw { first: (kind as u64) << 60 | self.place(), second }
+        Raw { first: (kind as u64) << 60 | self.packed_key(), second }
     }
 
     /// Writes an operation to where it belongs.
-    pub(crate) fn put(self, records: &mut [u8], at: usize) {
+    pub(crate) fn write_at(self, records: &mut [u8], at: usize) {
         records[at..at + WORD].copy_from_slice(&self.first.to_le_bytes());
         records[at + WORD..at + 2 * WORD].copy_from_slice(&self.second.to_le_bytes());
     }
 }
 
 /// Gives the operations of every transaction, and what became of it.
-pub(crate) fn walk(records: &[u8], mut give: impl FnMut(&[Raw], TransactionOutcome)) {
+pub(crate) fn visit_transactions(records: &[u8], mut give: impl FnMut(&[Raw], TransactionOutcome)) {
     let (mut at, mut ops) = (HEADER.len(), Vec::new());
-    while let Some(raw) = Raw::at(records, at) {
+    while let Some(raw) = Raw::read_at(records, at) {
         if raw.kind() == END {
             give(&ops, txn(records, at).outcome);
             ops.clear();
@@ -180,12 +180,12 @@ pub(crate) fn walk(records: &[u8], mut give: impl FnMut(&[Raw], TransactionOutco
 pub fn read_stream(records: &[u8], ops: &mut Vec<Op>, mut give: impl FnMut(Txn, &[Op])) {
     let mut at = 0;
     ops.clear();
-    while let Some(raw) = Raw::at(records, at) {
+    while let Some(raw) = Raw::read_at(records, at) {
         if raw.kind() == END {
             give(txn(records, at), ops);
             ops.clear();
         } else if let Some(kind) = OperationKind::ALL.get(raw.kind() as usize).copied() {
-            let key = (raw.place() & KEY_MASK) as u32;
+            let key = (raw.packed_key() & KEY_MASK) as u32;
             ops.push(Op { key, value: raw.value(), prev: (raw.second >> 32) as u32, kind });
         }
         at += raw.len();
@@ -196,9 +196,9 @@ pub fn read_stream(records: &[u8], ops: &mut Vec<Op>, mut give: impl FnMut(Txn, 
 /// `ended_ns`, when the first one began that was not recorded, it is not known what they saw. Their
 /// writes stay, of which it is not known whether they were committed unless they were seen; their
 /// reads go. A transaction that was answered before can have seen no write that is missing.
-pub fn cut(records: &mut [u8], ended_ns: u64) {
+pub fn trim_records(records: &mut [u8], ended_ns: u64) {
     let (mut at, mut first) = (HEADER.len(), HEADER.len());
-    while let Some(raw) = Raw::at(records, at) {
+    while let Some(raw) = Raw::read_at(records, at) {
         let next = at + raw.len();
         if raw.kind() != END {
             at = next;
@@ -206,8 +206,8 @@ pub fn cut(records: &mut [u8], ended_ns: u64) {
         }
         if txn(records, at).times.commit_return_ns > ended_ns {
             for place in (first..at).step_by(2 * WORD) {
-                if let Some(op) = Raw::at(records, place) {
-                    op.unseen().put(records, place);
+                if let Some(op) = Raw::read_at(records, place) {
+                    op.unseen().write_at(records, place);
                 }
             }
             let outcome = TransactionOutcome::Unknown as u64;
@@ -225,10 +225,10 @@ impl Raw {
         match kind {
             // Evidence goes as reads do; what stays in its place says nothing.
             Some(OperationKind::Read | OperationKind::CurrentRead | OperationKind::Order) => {
-                self.replaced(OperationKind::Read, UNKNOWN, UNKNOWN)
+                self.with_operation(OperationKind::Read, UNKNOWN, UNKNOWN)
             }
             Some(kind @ (OperationKind::Write | OperationKind::Append)) => {
-                self.replaced(kind, self.value(), UNKNOWN)
+                self.with_operation(kind, self.value(), UNKNOWN)
             }
             _ => self,
         }
@@ -346,9 +346,9 @@ fn unreadable(offset: usize, error: &io::Error) -> BadRecord {
 /// Notes table and key of every operation; how many bytes were whole records.
 fn pack(records: &[u8], packed: &mut Vec<u64>) -> usize {
     let mut at = 0;
-    while let Some(raw) = Raw::at(records, at) {
+    while let Some(raw) = Raw::read_at(records, at) {
         if raw.kind() != END {
-            packed.push(raw.place());
+            packed.push(raw.packed_key());
         }
         at += raw.len();
     }
@@ -407,7 +407,7 @@ impl Filling {
             ends.iter().zip(0_u32..).map(|((txn, ..), at)| (txn.times.commit_return_ns, at));
         let mut order: Vec<(u64, u32)> = times.collect();
         order.sort();
-        let mut history = History::named();
+        let mut history = History::with_key_names();
         history.value_names = Vec::new();
         history.id_count = self.largest + 1;
         (history.keys, history.key_count) = (self.keys.keys, self.keys.count);
@@ -436,13 +436,13 @@ pub fn write_records(history: &History) -> Vec<u8> {
         }
         bytes.extend_from_slice(&encode_end(history.txn(txn), ops.len() as u32));
     }
-    seal(&mut bytes);
+    write_total_length(&mut bytes);
     bytes
 }
 
 /// Puts the length of whole records into their header, so that a file of them that is cut is told
 /// from a shorter history.
-pub fn seal(records: &mut [u8]) {
+pub fn write_total_length(records: &mut [u8]) {
     let length = records.len() as u64;
     if let Some(place) = records.get_mut(MAGIC.len()..HEADER.len()) {
         place.copy_from_slice(&length.to_le_bytes());

@@ -11,7 +11,7 @@
 //! other operations that they were done when it asked to commit. So a pair of transactions proves
 //! the property, or contradicts it, or their intervals overlap and say nothing.
 
-use crate::edges::edges;
+use crate::edges::visit_edges;
 use crate::history::{History, Times};
 use crate::level::{Dependency, Level};
 use crate::region::{Cycle, CycleStep};
@@ -29,14 +29,18 @@ pub(crate) enum IntervalEvidence {
     NoTimes,
 }
 
-pub(crate) fn told(history: &History, versions: &Versions, level: Level) -> IntervalEvidence {
+pub(crate) fn interval_evidence(
+    history: &History,
+    versions: &Versions,
+    level: Level,
+) -> IntervalEvidence {
     let committed = || (0..history.len()).filter(|&txn| versions.is_in[txn]);
     if committed().any(|txn| history.times[txn].commit_invoke_ns == 0) {
         return IntervalEvidence::NoTimes;
     }
     let (mut overlapping, mut all, mut broken) = (0, 0, None);
     for txn in committed() {
-        edges(history, versions, txn as u32, |edge| {
+        visit_edges(history, versions, txn as u32, |edge| {
             if edge.to != txn as u32 || !matters(level, edge.dependency) {
                 return;
             }

@@ -17,7 +17,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::edges::{Edge, edges};
+use crate::edges::{Edge, visit_edges};
 use crate::history::{History, TransactionOutcome, UNKNOWN};
 use crate::layout::{Before, Layout, Node};
 use crate::level::{Dependency, End, Shape};
@@ -107,9 +107,9 @@ pub(crate) struct Graph {
 
 impl Region<'_> {
     /// Looks at the nodes of one stretch.
-    pub(crate) fn search(&mut self, nodes: &[Node]) -> RegionResult {
+    pub(crate) fn search_stretch(&mut self, nodes: &[Node]) -> RegionResult {
         let graph = self.graph(nodes, &[], Earlier::Neighbour);
-        let (order, _, is_cyclic) = graph.components();
+        let (order, _, is_cyclic) = graph.strong_components();
         if !is_cyclic {
             let all = order.iter().rev().map(|&at| graph.nodes[at as usize]);
             return RegionResult::Order(all.filter(|node| node & MOMENT == 0).collect());
@@ -168,7 +168,7 @@ impl Region<'_> {
             if node == snapshot && to != UNKNOWN {
                 continue;
             }
-            edges(self.history, self.versions, txn, |edge| {
+            visit_edges(self.history, self.versions, txn, |edge| {
                 let Some((from, to)) = self.ends(&edge) else { return };
                 let (from, to) = (local(from), local(to));
                 if from == UNKNOWN || to == UNKNOWN {
@@ -187,7 +187,7 @@ impl Region<'_> {
                 all.push((from, to, label));
             }
         }
-        Graph::of(own, &all)
+        Graph::from_edges(own, &all)
     }
 
     /// The first node of a transaction.
@@ -243,7 +243,7 @@ impl Region<'_> {
 
     /// The nodes that an edge joins, if the level cares for it.
     fn ends(&self, edge: &Edge) -> Option<(Node, Node)> {
-        joined(self.shape, edge.dependency, edge.from, edge.to)
+        joined_nodes(self.shape, edge.dependency, edge.from, edge.to)
     }
 
     /// Real time as a chain of moments: linear, though every pair may be ordered. None begins
@@ -264,7 +264,7 @@ impl Region<'_> {
             nodes.push(MOMENT | txn);
         }
         for node in firsts {
-            let answered = self.before.answered(node / 2);
+            let answered = self.before.answered_count(node / 2);
             let before = commits.partition_point(|txn| *txn < answered);
             if before > 0 {
                 all.push((base + before as u32 - 1, self.local[node as usize], label));
@@ -278,9 +278,9 @@ impl Region<'_> {
 
     /// Cycles of a stretch that is known to have one: one of each of its first edges that run
     /// against the line, none of them more than once.
-    pub(crate) fn cycles(&mut self, nodes: &[Node]) -> Vec<Cycle> {
+    pub(crate) fn stretch_cycles(&mut self, nodes: &[Node]) -> Vec<Cycle> {
         let graph = self.graph(nodes, &[], Earlier::All);
-        let (_, component, _) = graph.components();
+        let (_, component, _) = graph.strong_components();
         let mut search = Search::new(graph.nodes.len());
         let mut all = Vec::new();
         for (tail, head, label) in self.back(&graph, &component) {
@@ -298,7 +298,7 @@ impl Region<'_> {
         let places: Vec<u32> = graph.nodes.iter().map(|node| self.position(*node)).collect();
         let mut back: Vec<(u32, u32, Label)> = Vec::new();
         for from in 0..graph.nodes.len() {
-            for (head, label) in graph.out(from) {
+            for (head, label) in graph.out_edges(from) {
                 let is_back = places[from] > places[*head as usize];
                 if is_back && component[from] == component[*head as usize] {
                     back.push((from as u32, *head, *label));
@@ -311,7 +311,7 @@ impl Region<'_> {
     /// A shortest cycle of nodes that are known to have one.
     fn cycle(&mut self, nodes: &[Node], more: &[(Node, Node, Label)]) -> Cycle {
         let graph = self.graph(nodes, more, Earlier::All);
-        let (_, component, _) = graph.components();
+        let (_, component, _) = graph.strong_components();
         let back = self.back(&graph, &component);
         let mut search = Search::new(graph.nodes.len());
         for depth in 2.. {
@@ -329,7 +329,7 @@ impl Region<'_> {
 }
 
 /// The nodes that a dependency between two transactions joins, if the level cares for it.
-pub(crate) fn joined(
+pub(crate) fn joined_nodes(
     shape: &Shape,
     dependency: Dependency,
     from: u32,
@@ -362,7 +362,7 @@ fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<CycleStep> {
 }
 
 impl Graph {
-    pub(crate) fn of(nodes: Vec<Node>, all: &[(u32, u32, Label)]) -> Graph {
+    pub(crate) fn from_edges(nodes: Vec<Node>, all: &[(u32, u32, Label)]) -> Graph {
         let mut starts = vec![0_u32; nodes.len() + 2];
         for (from, ..) in all {
             starts[*from as usize + 2] += 1;
@@ -389,7 +389,7 @@ impl Graph {
     }
 
     /// An edge by its number: its head, and why it is there.
-    pub(crate) fn edge(&self, number: u32) -> (u32, Label) {
+    pub(crate) fn edge_at(&self, number: u32) -> (u32, Label) {
         self.heads[number as usize]
     }
 
@@ -399,7 +399,7 @@ impl Graph {
     }
 
     /// The edges from a node.
-    pub(crate) fn out(&self, from: usize) -> &[(u32, Label)] {
+    pub(crate) fn out_edges(&self, from: usize) -> &[(u32, Label)] {
         &self.heads[self.starts[from] as usize..self.starts[from + 1] as usize]
     }
 
@@ -417,7 +417,7 @@ impl Graph {
         let mut order = Vec::with_capacity(count);
         while let Some(Reverse((_, at))) = free.pop() {
             order.push(at);
-            for (head, _) in self.out(at as usize) {
+            for (head, _) in self.out_edges(at as usize) {
                 let left = &mut waits[*head as usize];
                 *left -= 1;
                 if *left == 0 {
@@ -430,7 +430,7 @@ impl Graph {
 
     /// Nodes in the order in which their components are complete (heads before tails), the
     /// component of each, and whether any has several nodes.
-    pub(crate) fn components(&self) -> (Vec<u32>, Vec<u32>, bool) {
+    pub(crate) fn strong_components(&self) -> (Vec<u32>, Vec<u32>, bool) {
         let count = self.nodes.len();
         let mut index = vec![UNKNOWN; count];
         let mut low = vec![0; count];

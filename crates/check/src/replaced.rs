@@ -11,7 +11,7 @@
 //! decided without a search: Elle's option *linearizable keys* assumes that, here it is a
 //! consequence; Gu et al., *MTC: Plain mini-transactions*, ICDE 2025.
 
-use crate::footprint::{Access, accesses};
+use crate::footprint::{Access, visit_accesses};
 use crate::history::{ABSENT, History, INITIAL, UNKNOWN, WriteId};
 use crate::level::{Dependency, End, Shape};
 use crate::region::{Cycle, CycleStep};
@@ -42,12 +42,12 @@ pub(crate) fn link_replaced(
     let mut links: Vec<(WriteId, Base)> = Vec::new();
     for txn in (0..history.len()).filter(|&txn| versions.is_in[txn]) {
         bases.clear();
-        accesses(history.ops(txn), |access| match access {
+        visit_accesses(history.ops(txn), |access| match access {
             Access::Read(seen) if !seen.is_predicate && forced[usize::from(seen.is_current)] => {
-                let (key, version) = (seen.key, versions.resolved(&seen));
+                let (key, version) = (seen.key, versions.resolved_version(&seen));
                 let is_known = version == INITIAL
                     || (version < ABSENT
-                        && versions.writer(version) != UNKNOWN
+                        && versions.writer_of(version) != UNKNOWN
                         && versions.key(version) == key
                         && versions.is_final(version));
                 if is_known && bases.iter().all(|base| base.key != key) {
@@ -76,7 +76,7 @@ pub(crate) fn link_replaced(
 /// What follows a version that has to be the last one of its key, as a cycle.
 pub(crate) fn behind_the_last(versions: &Versions, lasts: &[WriteId]) -> Option<Cycle> {
     let is_told = |last: WriteId| last != INITIAL && last != UNKNOWN;
-    let lost = versions.lost();
+    let lost = versions.unplaced_versions();
     (0_u32..).zip(lasts).filter(|(_, last)| is_told(**last)).find_map(|(key, &last)| {
         let linked = versions.all[last as usize].next_writer;
         let first = lost.partition_point(|(other, _)| *other < key);
@@ -84,10 +84,10 @@ pub(crate) fn behind_the_last(versions: &Versions, lasts: &[WriteId]) -> Option<
         let mut others = lost[first..].iter().take_while(|(other, _)| *other == key);
         let is_base = versions.from(versions.first[key as usize]).any(|id| id == last);
         let other =
-            others.next().filter(|_| is_base).map_or(UNKNOWN, |(_, id)| versions.writer(*id));
+            others.next().filter(|_| is_base).map_or(UNKNOWN, |(_, id)| versions.writer_of(*id));
         let next = if linked == UNKNOWN { other } else { linked };
         (next != UNKNOWN).then(|| {
-            let (from, to) = (versions.writer(last) as usize, next as usize);
+            let (from, to) = (versions.writer_of(last) as usize, next as usize);
             let step = |from, to, dependency| CycleStep {
                 from,
                 to,
@@ -118,7 +118,7 @@ fn lost_update(
     other: WriteId,
     links: &[(WriteId, Base)],
 ) -> Cycle {
-    let (one, two) = (versions.writer(id) as usize, versions.writer(other) as usize);
+    let (one, two) = (versions.writer_of(id) as usize, versions.writer_of(other) as usize);
     let its = links.iter().find(|(link, its)| *link == other && its.version == base.version);
     let (dependency, version) =
         its.map_or((Dependency::Write, other), |(_, its)| (its.how, its.version));

@@ -144,7 +144,7 @@ struct World<'a> {
 
 impl World<'_> {
     fn has_snapshots(&self) -> bool {
-        self.level.shape().has_snapshots
+        self.level.graph_shape().has_snapshots
     }
 
     /// Brings what the events will look at near the processor.

@@ -32,8 +32,12 @@ use facts::{Choice, Facts, Precedence, REPLACING, Replacing};
 /// # Errors
 /// The first thing that the history does not say, or that the level allows; also of a verdict that
 /// does not claim a violation.
-pub fn retrace(history: &History, level: Level, verdict: &LevelVerdict) -> Result<(), String> {
-    Retracer::new(history).follow(level, verdict)
+pub fn retrace_violation(
+    history: &History,
+    level: Level,
+    verdict: &LevelVerdict,
+) -> Result<(), String> {
+    Retracer::new(history).follow_violation(level, verdict)
 }
 
 /// The judge of several claims about one history.
@@ -48,8 +52,12 @@ impl<'a> Retracer<'a> {
         Retracer { history, facts: Default::default() }
     }
 
-    /// See [`retrace`].
-    pub(crate) fn follow(&self, level: Level, verdict: &LevelVerdict) -> Result<(), String> {
+    /// See [`retrace_violation`].
+    pub(crate) fn follow_violation(
+        &self,
+        level: Level,
+        verdict: &LevelVerdict,
+    ) -> Result<(), String> {
         let lasts = Vec::new();
         let judge = Judge { history: self.history, level, facts: self.facts(level), lasts };
         match verdict {
@@ -59,8 +67,8 @@ impl<'a> Retracer<'a> {
             LevelVerdict::Flaw(flaw) => judge.flaw(flaw),
             _ if level == Level::ViewSerializable => {
                 let (history, level) = (self.history.without_order(), Level::Serializable);
-                let facts = &Facts::of(&history, Replacing::of(level));
-                let lasts = judge.facts.lasts();
+                let facts = &Facts::from_history(&history, Replacing::for_level(level));
+                let lasts = judge.facts.last_versions();
                 Judge { history: &history, level, facts, lasts }.violation(verdict)
             }
             _ => judge.violation(verdict),
@@ -68,9 +76,9 @@ impl<'a> Retracer<'a> {
     }
 
     fn facts(&self, level: Level) -> &Facts<'a> {
-        let replacing = Replacing::of(level);
+        let replacing = Replacing::for_level(level);
         let at = REPLACING.iter().position(|one| *one == replacing).unwrap_or_default();
-        self.facts[at].get_or_init(|| Facts::of(self.history, replacing))
+        self.facts[at].get_or_init(|| Facts::from_history(self.history, replacing))
     }
 }
 
@@ -116,7 +124,7 @@ impl Judge<'_> {
     /// The choices that a cycle rests on.
     fn cycle(&self, cycle: &Cycle) -> Result<Vec<Choice>, String> {
         if let Some(vanished) = self.vanished_in(cycle) {
-            return Ok(self.vanished(&vanished)?.choice());
+            return Ok(self.vanished(&vanished)?.assumed_choices());
         }
         if self.is_lost_update(cycle) {
             return Ok(Vec::new());
@@ -124,7 +132,7 @@ impl Judge<'_> {
         let next = cycle.steps.iter().skip(1).chain(cycle.steps.first());
         let mut choices = Vec::new();
         for (step, next) in cycle.steps.iter().zip(next) {
-            let told = format!("T{} -{}-> T{}", step.from, step.dependency.short(), step.to);
+            let told = format!("T{} -{}-> T{}", step.from, step.dependency.short_name(), step.to);
             let of_step = |what: &str| format!("{told}: {what}");
             if step.to != next.from {
                 return Err(of_step("the next step begins elsewhere"));
@@ -155,7 +163,7 @@ impl Judge<'_> {
         let has_replaced = |step: &CycleStep| {
             let is_counted = self.facts.is_counted.get(step.from).copied().unwrap_or(false);
             let is_current = step.dependency == Dependency::CurrentAnti;
-            let is_forbidden = Replacing::of(self.level).is_at_once(is_current);
+            let is_forbidden = Replacing::for_level(self.level).is_at_once(is_current);
             let is_row = is_current || step.dependency == Dependency::Anti;
             let is_read = is_counted && self.facts.is_read_and_written(step.from, step);
             is_forbidden && is_row && is_read
@@ -220,24 +228,26 @@ impl Judge<'_> {
             Dependency::CommitAsked => self.commit_asked(step),
             Dependency::Last => self.last(step),
             Dependency::Seen => self.seen(step),
-            Dependency::Write => self.facts.replaced(step.from, step.to, step.key, step.version),
+            Dependency::Write => {
+                self.facts.replacement_precedence(step.from, step.to, step.key, step.version)
+            }
             Dependency::Read | Dependency::CurrentRead => {
                 let is_current = step.dependency == Dependency::CurrentRead;
-                let is_read = self.facts.writer(step.key, step.version) == Some(step.from)
+                let is_read = self.facts.counted_writer(step.key, step.version) == Some(step.from)
                     && self.facts.has_read(step.to, step.key, step.version, |sight| {
                         sight.is_current == is_current
                     });
                 Precedence::surely_if(is_read)
             }
             _ if self.level.is_of_visibility() => self.missed(step),
-            dependency => self.facts.overwritten(step, dependency),
+            dependency => self.facts.overwrite_precedence(step, dependency),
         };
         match ordered {
             Precedence::Not => Err("the history does not say that".to_owned()),
             Precedence::If(..) if !step.is_assumed => {
                 Err("nothing tells the order of versions that it rests on".to_owned())
             }
-            ordered => Ok(ordered.choice()),
+            ordered => Ok(ordered.assumed_choices()),
         }
     }
 
@@ -266,14 +276,14 @@ impl Judge<'_> {
     /// `to` wrote the version that is the last one, and `from` another one of the key.
     fn last(&self, step: &CycleStep) -> Precedence {
         let is_last = self.lasts.get(step.key as usize) == Some(&step.version);
-        let is_written = self.facts.writer(step.key, step.version) == Some(step.to);
+        let is_written = self.facts.counted_writer(step.key, step.version) == Some(step.to);
         Precedence::surely_if(is_last && is_written && self.facts.has_written(step.from, step.key))
     }
 
     /// `by` had to see `from`, and read the key of `to`: a writer that is not seen came before.
     fn seen(&self, step: &CycleStep) -> Precedence {
         let Some(by) = step.by else { return Precedence::Not };
-        let is_written = self.facts.writer(step.key, step.version) == Some(step.to)
+        let is_written = self.facts.counted_writer(step.key, step.version) == Some(step.to)
             && self.facts.has_written(step.from, step.key);
         Precedence::surely_if(is_written && self.must_see(by, step, step.from))
     }
@@ -288,9 +298,9 @@ impl Judge<'_> {
 
     /// Whether a read of a step's key and version had to see another transaction.
     fn must_see(&self, reader: usize, step: &CycleStep, other: usize) -> bool {
-        let sights = self.facts.sights(reader);
+        let sights = self.facts.external_reads(reader);
         let reads = sights.iter().filter(|sight| sight.key == step.key);
-        let mut reads = reads.filter(|sight| self.facts.resolved(sight) == step.version);
+        let mut reads = reads.filter(|sight| self.facts.resolved_version(sight) == step.version);
         reads.any(|sight| sight::must_see(self.facts, self.level, reader, sight.place, other))
     }
 
@@ -309,35 +319,35 @@ impl Judge<'_> {
     }
 
     fn vanished(&self, told: &VanishedWrite) -> Result<Precedence, String> {
-        let sights = self.facts.sights(told.txn);
+        let sights = self.facts.external_reads(told.txn);
         let read = |(key, version)| {
             let is_it = move |sight: &&facts::Sight| {
-                sight.key == key && self.facts.resolved(sight) == version
+                sight.key == key && self.facts.resolved_version(sight) == version
             };
             sights.iter().filter(is_it).map(|sight| sight.place)
         };
         let first = read(told.saw).min();
         let last = read((told.key, told.version)).max();
         let is_in_order = first.zip(last).is_some_and(|(first, last)| first < last);
-        let is_written = self.facts.writer(told.saw.0, told.saw.1) == Some(told.writer)
+        let is_written = self.facts.counted_writer(told.saw.0, told.saw.1) == Some(told.writer)
             && self.facts.last_written(told.writer, told.key) == Some(told.instead);
         if !is_in_order || !is_written || self.level != Level::MonotonicAtomicView {
             return Err(format!("T{} did not lose sight of T{}", told.txn, told.writer));
         }
-        Ok(self.facts.ordered(told.key, told.version, told.instead))
+        Ok(self.facts.version_precedence(told.key, told.version, told.instead))
     }
 
     fn flaw(&self, flaw: &Flaw) -> Result<(), String> {
         let refused = |what: &str| Err(format!("T{}: {what}", flaw.txn));
-        if !self.level.forbids(flaw.kind) {
+        if !self.level.forbids_flaw(flaw.kind) {
             return refused("the level does not forbid that");
         }
         let (key, version) = (flaw.key, flaw.version);
-        let writers = self.facts.writers(version);
+        let writers = self.facts.all_writers(version);
         let is_there = match flaw.kind {
             FlawKind::DuplicateWrite => writers.len() > 1,
             FlawKind::IncompatibleOrder => self.facts.contradicts_itself(key),
-            _ if !self.facts.mentions(flaw.txn, key, version) => false,
+            _ if !self.facts.mentions_version(flaw.txn, key, version) => false,
             FlawKind::GarbageRead => version < ABSENT && !writers.iter().any(|w| w.1 == key),
             FlawKind::AbortedRead => {
                 !writers.is_empty()
@@ -368,7 +378,7 @@ mod tests {
 
     fn broken(text: &str, level: Level) -> (History, LevelVerdict) {
         let history = read_history(text.as_bytes()).unwrap();
-        let verdict = Checker::new(&history).verdict(level);
+        let verdict = Checker::new(&history).level_verdict(level);
         assert!(verdict.anomaly().is_some(), "{verdict:?}");
         (history, verdict)
     }
@@ -376,9 +386,9 @@ mod tests {
     #[test]
     fn a_cycle_is_followed_where_it_was_found_and_not_where_it_is_allowed() {
         let (history, verdict) = broken(SKEW, Level::Serializable);
-        assert_eq!(retrace(&history, Level::Serializable, &verdict), Ok(()));
+        assert_eq!(retrace_violation(&history, Level::Serializable, &verdict), Ok(()));
         for allowed in [Level::SnapshotIsolation, Level::ReadCommitted, Level::ReadUncommitted] {
-            assert!(retrace(&history, allowed, &verdict).is_err(), "{allowed}");
+            assert!(retrace_violation(&history, allowed, &verdict).is_err(), "{allowed}");
         }
     }
 
@@ -396,14 +406,17 @@ mod tests {
         for (at, change) in changes.iter().enumerate() {
             let mut wrong = cycle.clone();
             change(&mut wrong.steps[0]);
-            let told =
-                retrace(&history, Level::Serializable, &LevelVerdict::Cycle(name.clone(), wrong));
+            let told = retrace_violation(
+                &history,
+                Level::Serializable,
+                &LevelVerdict::Cycle(name.clone(), wrong),
+            );
             assert!(told.is_err(), "change {at}");
         }
         let mut open = cycle;
         open.steps.pop();
         let open = LevelVerdict::Cycle(name, open);
-        assert!(retrace(&history, Level::Serializable, &open).is_err());
+        assert!(retrace_violation(&history, Level::Serializable, &open).is_err());
     }
 
     #[test]
@@ -411,16 +424,17 @@ mod tests {
         let text = "w(x,1,0,0)\nw(x,2,1,1)\nr(x,1,2,2)\nr(x,2,2,3)\nr(x,2,3,4)\nr(x,1,3,5)\n";
         let level = Level::StrongSessionSerializable;
         let (history, verdict) = broken(text, level);
-        assert_eq!(retrace(&history, level, &verdict), Ok(()));
+        assert_eq!(retrace_violation(&history, level, &verdict), Ok(()));
         let LevelVerdict::NoOrder(name, cycles) = verdict else { panic!("{verdict:?}") };
         for at in 0..cycles.len() {
             let mut fewer = cycles.clone();
             fewer.remove(at);
-            let told = retrace(&history, level, &LevelVerdict::NoOrder(name.clone(), fewer));
+            let told =
+                retrace_violation(&history, level, &LevelVerdict::NoOrder(name.clone(), fewer));
             assert_eq!(told, Err("an order of versions has none of the cycles".to_owned()));
         }
         let mut told = cycles;
         told[0].steps.iter_mut().for_each(|step| step.is_assumed = false);
-        assert!(retrace(&history, level, &LevelVerdict::NoOrder(name, told)).is_err());
+        assert!(retrace_violation(&history, level, &LevelVerdict::NoOrder(name, told)).is_err());
     }
 }

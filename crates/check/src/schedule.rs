@@ -38,7 +38,7 @@ pub(crate) struct Schedule {
 }
 
 /// Carries nodes out along known edges and others; `None` if those have a cycle.
-pub(crate) fn schedule(graph: &Polygraph, outs: &Outs) -> Option<Schedule> {
+pub(crate) fn build_schedule(graph: &Polygraph, outs: &Outs) -> Option<Schedule> {
     let mut now = Now::of(graph, outs);
     let mut is_carried_out = true;
     loop {
@@ -140,7 +140,8 @@ impl<'a> Now<'a> {
             let all = (0..chains).map(move |chain| (of(graph, chain), chain));
             Lists::of(graph.nodes, all.filter(|(node, _)| *node != UNKNOWN))
         };
-        let ends = (0..chains).flat_map(|chain| graph.tails(chain).map(|tail| (tail, chain)));
+        let ends =
+            (0..chains).flat_map(|chain| graph.choice_tails(chain).map(|tail| (tail, chain)));
         let ends = Lists::of(graph.nodes, ends.filter(|(node, _)| *node != UNKNOWN));
         let ready = (0..graph.nodes).filter(|node| left[*node as usize] == 0).collect();
         Now {
@@ -155,8 +156,8 @@ impl<'a> Now<'a> {
             is_waiting: vec![false; count],
             key,
             keys: vec![Key::default(); graph.groups.len()],
-            begins: side(|graph, chain| graph.heads(chain)[0]),
-            begins_for_readers: side(|graph, chain| graph.heads(chain)[1]),
+            begins: side(|graph, chain| graph.choice_heads(chain)[0]),
+            begins_for_readers: side(|graph, chain| graph.choice_heads(chain)[1]),
             ends,
         }
     }
@@ -245,7 +246,7 @@ impl<'a> Now<'a> {
 
     /// Lets a key go whose chain is written, or was read by all.
     fn end(&mut self, chain: u32) {
-        let [written, read] = self.graph.tails(chain);
+        let [written, read] = self.graph.choice_tails(chain);
         let is_past = |node: u32| node == UNKNOWN || self.is_done[node as usize];
         let (is_written, is_read) = (is_past(written), is_past(read));
         let key = &mut self.keys[self.key[chain as usize] as usize];
@@ -275,7 +276,7 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// `None` if clocks would need too much memory.
-    pub(crate) fn of(
+    pub(crate) fn from_history(
         graph: &Polygraph,
         history: &History,
         versions: &Versions,
@@ -298,7 +299,8 @@ impl Sessions {
             let mut own: Vec<(u32, u32, u32)> = group
                 .clone()
                 .filter_map(|chain| {
-                    let head = graph.heads(chain).into_iter().find(|head| *head != UNKNOWN)?;
+                    let head =
+                        graph.choice_heads(chain).into_iter().find(|head| *head != UNKNOWN)?;
                     let (session, place) = places[head as usize];
                     Some((session, place, chain))
                 })
@@ -313,7 +315,7 @@ impl Sessions {
     }
 
     /// The edges of all pairs that are forced, but for those that follow from others.
-    pub(crate) fn forced(&self, graph: &Polygraph, outs: &Outs, order: &[u32]) -> Vec<Edge> {
+    pub(crate) fn forced_edges(&self, graph: &Polygraph, outs: &Outs, order: &[u32]) -> Vec<Edge> {
         let clocks = self.clocks(graph, outs, order);
         let clock = |node: u32| &clocks[node as usize * self.count..][..self.count];
         let mut all = Vec::new();
@@ -321,20 +323,20 @@ impl Sessions {
             for one in group.clone() {
                 for (session, chains) in sessions {
                     let mut reaching = 0;
-                    for (side, tail) in graph.tails(one).into_iter().enumerate() {
+                    for (side, tail) in graph.choice_tails(one).into_iter().enumerate() {
                         if tail == UNKNOWN {
                             continue;
                         }
                         let until = clock(tail)[*session as usize];
                         let is_past = |chain: &u32| {
-                            let head = graph.heads(*chain)[side];
+                            let head = graph.choice_heads(*chain)[side];
                             head != UNKNOWN && self.places[head as usize].1 <= until
                         };
                         reaching = reaching.max(chains.partition_point(is_past));
                     }
                     let mut before = chains[..reaching].iter().rev();
                     if let Some(&two) = before.find(|two| **two != one) {
-                        all.extend(graph.edges(two, one));
+                        all.extend(graph.choice_edges(two, one));
                     }
                 }
             }
@@ -367,18 +369,18 @@ impl Sessions {
 
 /// The best order that is found: with what sessions force, where there are any. `None` if known
 /// edges, or forced ones, have a cycle.
-pub(crate) fn best(graph: &Polygraph, sessions: Option<&Sessions>) -> Option<Schedule> {
+pub(crate) fn best_schedule(graph: &Polygraph, sessions: Option<&Sessions>) -> Option<Schedule> {
     let mut forced: Vec<Edge> = Vec::new();
     for round in 0.. {
         let all: Vec<Edge> = graph.known.iter().chain(&forced).copied().collect();
-        let outs = Outs::of(graph.nodes, &all);
+        let outs = Outs::from_edges(graph.nodes, &all);
         drop(all);
-        let found = schedule(graph, &outs)?;
+        let found = build_schedule(graph, &outs)?;
         let Some(sessions) = sessions.filter(|_| !found.is_carried_out && round < ROUNDS_AT_MOST)
         else {
             return Some(found);
         };
-        let more = sessions.forced(graph, &outs, &found.order);
+        let more = sessions.forced_edges(graph, &outs, &found.order);
         if more == forced {
             return Some(found);
         }

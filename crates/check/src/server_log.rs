@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::footprint::{Access, accesses};
+use crate::footprint::{Access, visit_accesses};
 use crate::history::{
     ABSENT, History, INITIAL, KEY_BITS, Keys, OperationKind, TransactionOutcome, UNKNOWN, WriteId,
 };
@@ -153,7 +153,7 @@ impl ClientReports {
             is_deletion: vec![false; ids],
         };
         for txn in 0..history.len() {
-            accesses(history.ops(txn), |access| match access {
+            visit_accesses(history.ops(txn), |access| match access {
                 Access::Write { op, own_before } if op.value != INITIAL && op.value < ABSENT => {
                     told.writer[op.value as usize] = (txn as u32, op.key);
                     let prev = own_before.unwrap_or(op.prev);

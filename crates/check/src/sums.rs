@@ -17,7 +17,7 @@
 //! transaction that was rolled back, the other one is meant.
 
 use crate::history::{INITIAL, OperationKind, TransactionOutcome, UNKNOWN, WriteId};
-use crate::record::{HEADER, OpRecord, Raw, walk};
+use crate::record::{HEADER, OpRecord, Raw, visit_transactions};
 
 /// A counter that was read. The words of a record, but for the second one, which is the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,16 +64,18 @@ struct Sums {
 impl Sums {
     fn of(records: &[u8]) -> Sums {
         let mut sums = Sums { known: Vec::new(), unread: Vec::new(), nobody: 1 };
-        walk(records, |ops, outcome| {
+        visit_transactions(records, |ops, outcome| {
             let next = ops.iter().skip(1).map(Some).chain([None]);
-            for (op, next) in ops.iter().zip(next).filter(|(op, _)| op.is(OperationKind::Append)) {
+            for (op, next) in
+                ops.iter().zip(next).filter(|(op, _)| op.is_kind(OperationKind::Append))
+            {
                 sums.nobody = sums.nobody.max(op.value() + 1);
                 match next.filter(|next| next.kind() == Raw::CURRENT_SUM) {
                     Some(own) => {
                         let is_failed = outcome == TransactionOutcome::Failed;
-                        sums.known.push((op.place(), own.sum(), is_failed, op.value()));
+                        sums.known.push((op.packed_key(), own.sum(), is_failed, op.value()));
                     }
-                    None => sums.unread.push((op.place(), op.value())),
+                    None => sums.unread.push((op.packed_key(), op.value())),
                 }
             }
         });
@@ -110,29 +112,29 @@ pub fn settle_sums(records: &mut [u8], amount: impl Fn(WriteId) -> u64) {
     let mut at = HEADER.len().min(records.len());
     // The increment before a record: its counter and id.
     let mut own: Option<(u64, WriteId)> = None;
-    while let Some(raw) = Raw::at(records, at) {
-        let next = Raw::at(records, at + raw.len());
+    while let Some(raw) = Raw::read_at(records, at) {
+        let next = Raw::read_at(records, at + raw.len());
         match raw.kind() {
             Raw::SUM | Raw::CURRENT_SUM => {
                 let is_current = raw.kind() == Raw::CURRENT_SUM;
-                let is_own = own.filter(|(place, _)| is_current && *place == raw.place());
+                let is_own = own.filter(|(place, _)| is_current && *place == raw.packed_key());
                 let value = match is_own {
                     Some((_, id)) => id,
-                    None => sums.version(raw.place(), raw.sum(), &amount),
+                    None => sums.version(raw.packed_key(), raw.sum(), &amount),
                 };
                 let kind =
                     if is_current { OperationKind::CurrentRead } else { OperationKind::Read };
-                raw.replaced(kind, value, UNKNOWN).put(records, at);
+                raw.with_operation(kind, value, UNKNOWN).write_at(records, at);
                 own = None;
             }
-            _ if raw.is(OperationKind::Append) => {
+            _ if raw.is_kind(OperationKind::Append) => {
                 let sum = next.filter(|next| next.kind() == Raw::CURRENT_SUM).map(|own| own.sum());
                 let prev = sum.map_or(UNKNOWN, |sum| {
                     let before = sum.checked_sub(amount(raw.value()));
-                    before.map_or(sums.nobody, |sum| sums.version(raw.place(), sum, &amount))
+                    before.map_or(sums.nobody, |sum| sums.version(raw.packed_key(), sum, &amount))
                 });
-                raw.replaced(OperationKind::Append, raw.value(), prev).put(records, at);
-                own = Some((raw.place(), raw.value()));
+                raw.with_operation(OperationKind::Append, raw.value(), prev).write_at(records, at);
+                own = Some((raw.packed_key(), raw.value()));
             }
             _ => own = None,
         }
@@ -175,7 +177,7 @@ mod tests {
         }
         settle_sums(&mut records, amount);
         let history = read_records(&records).unwrap();
-        Checker::new(&history).verdict(Level::Serializable)
+        Checker::new(&history).level_verdict(Level::Serializable)
     }
 
     fn flaw(verdict: &LevelVerdict) -> Option<FlawKind> {

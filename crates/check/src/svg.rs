@@ -13,7 +13,7 @@
 use std::fmt::Write as _;
 
 use crate::check::LevelVerdict;
-use crate::draw::named;
+use crate::draw::lane_name;
 use crate::history::History;
 use crate::region::CycleStep;
 use crate::witness::{Arrow, Witness};
@@ -34,7 +34,7 @@ text{fill:var(--ink)}.page{fill:var(--page)}.lane{stroke:var(--soft);stroke-dash
 /// The cycles that break a level, each as a picture in SVG; none where something else does, and of
 /// none that has more transactions than a picture has room for.
 #[must_use]
-pub fn pictures(history: &History, verdict: &LevelVerdict) -> Vec<String> {
+pub fn cycle_pictures(history: &History, verdict: &LevelVerdict) -> Vec<String> {
     match verdict {
         LevelVerdict::Cycle(name, cycle) => {
             picture(history, name, &cycle.steps).into_iter().collect()
@@ -47,7 +47,7 @@ pub fn pictures(history: &History, verdict: &LevelVerdict) -> Vec<String> {
 }
 
 fn picture(history: &History, name: &str, steps: &[CycleStep]) -> Option<String> {
-    let witness = Some(Witness::of(history, steps)).filter(Witness::has_room)?;
+    let witness = Some(Witness::from_steps(history, steps)).filter(Witness::has_room)?;
     let bottom = TOP + ROW * (witness.ops.len() + 1);
     let reasons: Vec<&str> = witness.arrows.iter().map(|arrow| arrow.reason.as_str()).collect();
     let longest = reasons.iter().map(|text| text.chars().count()).max().unwrap_or(0);
@@ -68,11 +68,11 @@ fn picture(history: &History, name: &str, steps: &[CycleStep]) -> Option<String>
             out,
             "<text x=\"{x}\" y=\"24\" text-anchor=\"middle\">{}</text>\
              <line class=\"lane\" x1=\"{x}\" x2=\"{x}\" y1=\"34\" y2=\"{bottom}\"/>",
-            escaped(&named(history, *txn))
+            escaped(&lane_name(history, *txn))
         );
     }
     for (row, op) in witness.ops.iter().enumerate() {
-        let (x, y) = (middle(witness.lane(op.txn)), height_of(row));
+        let (x, y) = (middle(witness.lane_index(op.txn)), height_of(row));
         let _ = writeln!(
             out,
             "<rect class=\"op\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\"/>\
@@ -113,7 +113,7 @@ fn line(witness: &Witness, arrow: &Arrow, bottom: usize) -> String {
         let place = place?;
         witness.ops.iter().position(|op| op.txn == txn && op.place == place)
     };
-    let (from, to) = (witness.lane(arrow.from.0), witness.lane(arrow.to.0));
+    let (from, to) = (witness.lane_index(arrow.from.0), witness.lane_index(arrow.to.0));
     let (y1, y2) = match (row(arrow.from), row(arrow.to)) {
         (Some(one), Some(other)) => (height_of(one), height_of(other)),
         _ => (bottom - ROW / 3, bottom - ROW / 3),

@@ -9,7 +9,7 @@
 //! Two passes: over the operations (writers, what evidence says of predecessors), then over
 //! the ids (each version is told to the one before it). What contradicts itself is a [`Flaw`].
 
-use crate::footprint::{Access, VersionRead, accesses};
+use crate::footprint::{Access, VersionRead, visit_accesses};
 use crate::history::{
     ABSENT, History, INITIAL, OperationKind, TransactionOutcome, UNKNOWN, WriteId,
 };
@@ -93,7 +93,7 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    pub(crate) fn of(history: &History) -> Versions {
+    pub(crate) fn from_history(history: &History) -> Versions {
         let none =
             Version { writer: UNKNOWN, key: UNKNOWN >> 1, prev: UNKNOWN, next_writer: UNKNOWN };
         let keys = history.key_count as usize;
@@ -159,7 +159,7 @@ impl Versions {
     /// What a read of `value` at `key` saw: an id, INITIAL, or UNKNOWN where an absence could be
     /// one of several.
     #[inline]
-    pub(crate) fn resolved(&self, seen: &VersionRead) -> WriteId {
+    pub(crate) fn resolved_version(&self, seen: &VersionRead) -> WriteId {
         match seen.value {
             ABSENT if self.is_deleted[seen.key as usize] => UNKNOWN,
             ABSENT => INITIAL,
@@ -168,7 +168,7 @@ impl Versions {
     }
 
     fn note_writes(&mut self, history: &History, txn: usize) {
-        accesses(history.ops(txn), |access| match access {
+        visit_accesses(history.ops(txn), |access| match access {
             Access::Write { op, own_before } if op.value != INITIAL && op.value < ABSENT => {
                 let version = &mut self.all[op.value as usize];
                 if version.writer != UNKNOWN {
@@ -244,7 +244,7 @@ impl Versions {
             return;
         }
         let ops = history.ops(txn);
-        accesses(ops, |access| match access {
+        visit_accesses(ops, |access| match access {
             Access::Read(seen) if !seen.is_predicate => self.note_read(txn, &seen),
             Access::Own { key, value, prev } => self.note_order(txn, key, value, prev),
             Access::Internal { key, wanted, seen, prev } => {
@@ -254,7 +254,7 @@ impl Versions {
                 }
             }
             Access::Write { op, own_before: None }
-                if op.prev < ABSENT && self.writer(op.prev) == txn as u32 =>
+                if op.prev < ABSENT && self.writer_of(op.prev) == txn as u32 =>
             {
                 // It cannot follow a version that is written later, by the same transaction.
                 self.flaw(FlawKind::IncompatibleOrder, txn, None, op.key, op.value, op.prev);
@@ -327,7 +327,7 @@ impl Versions {
                 if !self.is_in[before.writer as usize] {
                     return self.flaw(FlawKind::AbortedRead, txn, other, key, prev, UNKNOWN);
                 }
-                if before.writer == self.writer(value) {
+                if before.writer == self.writer_of(value) {
                     // Its first write of the key follows none of its own.
                     return self.flaw(FlawKind::IncompatibleOrder, txn, other, key, value, prev);
                 }
@@ -402,10 +402,10 @@ impl Versions {
 
     /// A key with one version of unknown place has one place for it: behind all others.
     fn place_the_rest(&mut self) {
-        for group in self.lost().chunk_by(|one, other| one.0 == other.0) {
+        for group in self.unplaced_versions().chunk_by(|one, other| one.0 == other.0) {
             let (key, id) = group[0];
             let is_only = group.len() == 1;
-            match is_only.then(|| self.tail(key)) {
+            match is_only.then(|| self.last_linked(key)) {
                 Some(tail) => self.follow(id, tail),
                 None => self.unplaced += group.len() as u64,
             }
@@ -413,17 +413,17 @@ impl Versions {
     }
 
     /// By key, the last version; UNKNOWN where nothing tells it.
-    pub(crate) fn lasts(&self) -> Vec<WriteId> {
+    pub(crate) fn last_versions(&self) -> Vec<WriteId> {
         let mut lasts: Vec<WriteId> =
-            (0..self.first.len() as u32).map(|key| self.tail(key)).collect();
-        for (key, _) in self.lost() {
+            (0..self.first.len() as u32).map(|key| self.last_linked(key)).collect();
+        for (key, _) in self.unplaced_versions() {
             lasts[key as usize] = UNKNOWN;
         }
         lasts
     }
 
     /// The versions of which nothing says what they follow, with their keys, in order.
-    pub(crate) fn lost(&self) -> Vec<(u32, WriteId)> {
+    pub(crate) fn unplaced_versions(&self) -> Vec<(u32, WriteId)> {
         let mut lost: Vec<(u32, WriteId)> = (1..self.all.len() as u32)
             .filter(|&id| {
                 let version = &self.all[id as usize];
@@ -445,7 +445,7 @@ impl Versions {
     }
 
     /// The last version that hangs together with INITIAL.
-    pub(crate) fn tail(&self, key: u32) -> WriteId {
+    pub(crate) fn last_linked(&self, key: u32) -> WriteId {
         self.from(self.first[key as usize]).last().unwrap_or(INITIAL)
     }
 
@@ -456,13 +456,13 @@ impl Versions {
     }
 
     /// The writer of a version, or UNKNOWN.
-    pub(crate) fn writer(&self, id: WriteId) -> u32 {
+    pub(crate) fn writer_of(&self, id: WriteId) -> u32 {
         self.all[id as usize].writer
     }
 
     /// Lets `id` follow `prev`, whatever followed it before.
     pub(crate) fn link_again(&mut self, key: u32, prev: WriteId, id: WriteId) {
-        let writer = self.writer(id);
+        let writer = self.writer_of(id);
         self.all[id as usize].prev = prev;
         match prev {
             INITIAL => {

@@ -24,7 +24,7 @@
 
 use std::collections::HashMap;
 
-use crate::footprint::{Access, accesses};
+use crate::footprint::{Access, visit_accesses};
 use crate::history::{ABSENT, History, INITIAL, UNKNOWN, WriteId};
 use crate::layout::Node;
 use crate::level::{Dependency, Level};
@@ -79,13 +79,13 @@ impl Table {
 
     fn add(&mut self, history: &History, versions: &Versions, txn: usize) {
         let begin = self.writes.len();
-        accesses(history.ops(txn), |access| match access {
+        visit_accesses(history.ops(txn), |access| match access {
             Access::Read(seen) => {
-                let (key, version) = (seen.key, versions.resolved(&seen));
+                let (key, version) = (seen.key, versions.resolved_version(&seen));
                 let writer = match version {
                     UNKNOWN => return,
                     INITIAL => UNKNOWN,
-                    version => versions.writer(version),
+                    version => versions.writer_of(version),
                 };
                 let is_known = version == INITIAL || (writer != UNKNOWN && writer != txn as u32);
                 if is_known && (version == INITIAL || versions.is_in[writer as usize]) {
@@ -156,7 +156,7 @@ impl<'a> Visible<'a> {
     }
 
     /// The inferred edges that run against a line.
-    pub(crate) fn against(&self, line: &[Node]) -> Edges {
+    pub(crate) fn backward_edges(&self, line: &[Node]) -> Edges {
         let mut place = vec![0; self.history.len()];
         for (at, node) in line.iter().enumerate() {
             place[*node as usize / 2] = at as u32;

@@ -41,7 +41,7 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    pub(crate) fn of(history: &History, steps: &[CycleStep]) -> Witness {
+    pub(crate) fn from_steps(history: &History, steps: &[CycleStep]) -> Witness {
         let mut lanes: Vec<usize> = steps.iter().map(|step| step.from).collect();
         let mut columns: BTreeMap<usize, usize> =
             lanes.iter().enumerate().map(|(column, txn)| (*txn, column)).collect();
@@ -56,7 +56,7 @@ impl Witness {
             let ends = ends(history, step);
             let place = |txn: usize| ends.iter().find(|op| op.txn == txn).map(|op| op.place);
             let assumed = if step.is_assumed { "?" } else { "" };
-            let label = format!("{}{assumed}", step.dependency.short());
+            let label = format!("{}{assumed}", step.dependency.short_name());
             let (from, to) = ((step.from, place(step.from)), (step.to, place(step.to)));
             let reason = reason(history, step, &label);
             witness.arrows.push(Arrow { from, to, label, reason });
@@ -69,7 +69,7 @@ impl Witness {
     }
 
     /// The column of a transaction.
-    pub(crate) fn lane(&self, txn: usize) -> usize {
+    pub(crate) fn lane_index(&self, txn: usize) -> usize {
         self.columns.get(&txn).copied().unwrap_or(0)
     }
 

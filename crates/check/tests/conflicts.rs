@@ -112,6 +112,6 @@ fn conflicts_are_mutual_and_every_operation_has_its_action() {
             assert_eq!(one.conflicts_with(other), other.conflicts_with(one), "{one:?}, {other:?}");
         }
     }
-    assert_eq!(RowAction::of(OperationKind::CurrentScan), Some(RowAction::Predicate));
-    assert_eq!(RowAction::of(OperationKind::Included), None);
+    assert_eq!(RowAction::from_operation(OperationKind::CurrentScan), Some(RowAction::Predicate));
+    assert_eq!(RowAction::from_operation(OperationKind::Included), None);
 }

@@ -1,7 +1,7 @@
 //! A cycle that is called a shortest one has as few steps as a search of all ways finds.
 
 use dbdyno_check::{
-    Checker, Cycle, Dependency, Level, LevelVerdict, OperationKind, drawn, read_history,
+    Checker, Cycle, Dependency, Level, LevelVerdict, OperationKind, read_history, violation_drawing,
 };
 use proptest::prelude::*;
 
@@ -103,7 +103,7 @@ proptest! {
         let checker = Checker::new(&history);
         for (level, has_snapshots, kept) in ASKED {
             let wanted = fewest(&all, has_snapshots, kept);
-            match checker.verdict(level) {
+            match checker.level_verdict(level) {
                 LevelVerdict::Cycle(_, cycle) => {
                     prop_assert_eq!(Some(cycle.steps.len()), wanted, "{}: {:?}", level, all);
                     prop_assert!(cycle.is_shortest);
@@ -124,11 +124,11 @@ fn a_session_is_one_step_however_long_it_is() {
     }
     text += "r(x,0,0,13)";
     let history = read_history(text.as_bytes()).unwrap();
-    let verdict = Checker::new(&history).verdict(Level::StrongSessionSerializable);
+    let verdict = Checker::new(&history).level_verdict(Level::StrongSessionSerializable);
     let LevelVerdict::Cycle(name, cycle) = &verdict else { panic!("{verdict:?}") };
     assert_eq!((name.as_str(), cycle.steps.len()), ("G-single-process", 2));
     assert_eq!(
-        drawn(&history, &verdict).lines().next(),
+        violation_drawing(&history, &verdict).lines().next(),
         Some("T0, session 0           T13, session 0")
     );
 }
@@ -138,7 +138,7 @@ fn a_lost_update_is_one_cycle_of_what_both_read() {
     let text = "r(x,0,0,0)\nr(x,0,1,0)\nw(x,1,0,0)\nw(x,2,1,0)\nw(x,3,2,0)\nw(x,4,3,0)";
     let history = read_history(text.as_bytes()).unwrap();
     for level in [Level::SnapshotIsolation, Level::Serializable, Level::RepeatableRead] {
-        let verdict = Checker::new(&history).verdict(level);
+        let verdict = Checker::new(&history).level_verdict(level);
         let LevelVerdict::Cycle(name, cycle) = &verdict else { panic!("{verdict:?}") };
         assert_eq!((name.as_str(), cycle.steps.len()), ("lost update", 2));
         assert!(cycle.steps.iter().all(|step| step.dependency == Dependency::Anti));
@@ -152,7 +152,8 @@ fn lanes_that_do_not_fit_stand_below_the_others() {
     let text: String =
         (0..7).map(|at| format!("r(x{at},0,{at},0)\nw(x{},1<0,{at},0)\n", (at + 1) % 7)).collect();
     let history = read_history(text.as_bytes()).unwrap();
-    let told = drawn(&history, &Checker::new(&history).verdict(Level::Serializable));
+    let told =
+        violation_drawing(&history, &Checker::new(&history).level_verdict(Level::Serializable));
     assert!(told.lines().all(|line| line.chars().count() <= 98), "{told}");
     let heads = told.lines().filter(|line| line.contains("session")).count();
     assert_eq!(heads, 2, "{told}");

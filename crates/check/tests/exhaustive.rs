@@ -6,7 +6,7 @@
 
 use dbdyno_check::{
     Builder, Checker, History, INITIAL, Level, LevelVerdict, Op, OperationKind, Times,
-    TransactionOutcome, Txn, UNKNOWN, replay, retrace,
+    TransactionOutcome, Txn, UNKNOWN, replay, retrace_violation,
 };
 
 /// Levels that the oracle can judge.
@@ -387,7 +387,7 @@ fn judge(small: &Small, tally: &mut Tally) {
     let mut is_serializable = false;
     for (place, level) in LEVELS.into_iter().enumerate() {
         let wanted = small.is_right(level);
-        let verdict = checker.verdict(level);
+        let verdict = checker.level_verdict(level);
         let is_right = matches!(verdict, LevelVerdict::Holds(_));
         assert_eq!(is_right, wanted, "{level}: {small:?}: {verdict:?}");
         if let LevelVerdict::Holds(proof) = &verdict {
@@ -395,7 +395,7 @@ fn judge(small: &Small, tally: &mut Tally) {
             tally.right[place] += 1;
             is_serializable = level == Level::Serializable;
         } else {
-            let proof = retrace(&history, level, &verdict);
+            let proof = retrace_violation(&history, level, &verdict);
             assert_eq!(proof, Ok(()), "{level}: {small:?}: {verdict:?}");
         }
     }
@@ -412,11 +412,11 @@ fn judge_hidden(small: &mut Small, orders: &[Vec<Vec<usize>>], tally: &mut Tally
             small.orders.clone_from(order);
             small.is_right(level)
         });
-        let verdict = checker.verdict(level);
+        let verdict = checker.level_verdict(level);
         let is_right = matches!(verdict, LevelVerdict::Holds(_));
         assert_eq!(is_right, wanted, "{level}: {small:?}: {verdict:?}");
         if !is_right {
-            let proof = retrace(&history, level, &verdict);
+            let proof = retrace_violation(&history, level, &verdict);
             assert_eq!(proof, Ok(()), "{level}: {small:?}: {verdict:?}");
         }
         match &verdict {

@@ -11,7 +11,7 @@ fn read(text: &str) -> History {
 }
 
 fn anomaly(history: &History, level: Level) -> String {
-    Checker::new(history).verdict(level).anomaly().unwrap_or_default().to_owned()
+    Checker::new(history).level_verdict(level).anomaly().unwrap_or_default().to_owned()
 }
 
 /// The first example of Elle's manual: T2 saw the second element and not what came before it.
@@ -156,7 +156,7 @@ fn who_was_not_answered_may_come_later_than_its_client_gave_up() {
     for level in [Level::StrictSerializable, Level::StrongSnapshotIsolation] {
         assert_eq!(anomaly(&history("ok"), level), "G-single-realtime");
         let late = history("info");
-        let LevelVerdict::Holds(proof) = Checker::new(&late).verdict(level) else {
+        let LevelVerdict::Holds(proof) = Checker::new(&late).level_verdict(level) else {
             panic!("{level} does not hold")
         };
         assert_eq!(replay(&late, level, &proof), Ok(()));
@@ -267,11 +267,11 @@ fn one_time_everywhere_is_no_clock() {
     for time in ["0", "7"] {
         let history = history(time);
         let checker = Checker::new(&history);
-        match checker.verdict(Level::StrictSerializable) {
+        match checker.level_verdict(Level::StrictSerializable) {
             LevelVerdict::CannotTell(told) => assert!(told.contains("one and the same"), "{told}"),
             other => panic!("{other:?}"),
         }
-        assert!(matches!(checker.verdict(Level::Serializable), LevelVerdict::Holds(_)));
+        assert!(matches!(checker.level_verdict(Level::Serializable), LevelVerdict::Holds(_)));
     }
 }
 
@@ -347,7 +347,7 @@ fn damaged_files_of_dbcop_are_refused_by_the_byte() {
 #[test]
 fn a_verdict_is_there_for_every_level_whatever_the_format() {
     for level in Level::ALL.into_iter().filter(|level| *level >= Level::ReadUncommitted) {
-        let verdict = Checker::new(&read(LISTS)).verdict(level);
+        let verdict = Checker::new(&read(LISTS)).level_verdict(level);
         assert!(!matches!(verdict, LevelVerdict::CannotTell(_)), "{level}: {verdict:?}");
     }
 }
@@ -393,7 +393,7 @@ fn a_long_fork_is_of_transactions() {
     ];
     let history = read_history(text.concat().as_bytes()).unwrap();
     assert_eq!((history.len(), history.op_count()), (4, 6));
-    let broken = Checker::new(&history).verdict(Level::SnapshotIsolation).anomaly().is_some();
+    let broken = Checker::new(&history).level_verdict(Level::SnapshotIsolation).anomaly().is_some();
     assert!(broken);
 }
 
@@ -448,8 +448,8 @@ fn a_witness_names_what_the_file_calls_transactions() {
          {{:type :ok, :f :txn, :value {two}, :process 9, :index 6}}]"
     );
     let history = read(&skew);
-    let verdict = Checker::new(&history).verdict(Level::Serializable);
-    let told = dbdyno_check::drawn(&history, &verdict);
+    let verdict = Checker::new(&history).level_verdict(Level::Serializable);
+    let told = dbdyno_check::violation_drawing(&history, &verdict);
     for line in [
         "T0 is process 7, index 5, lines 1 to 3\n",
         "T1 is process 9, index 6, lines 2 to 4\n",
@@ -460,11 +460,11 @@ fn a_witness_names_what_the_file_calls_transactions() {
     let json =
         "[{\"type\": \"ok\", \"f\": \"txn\", \"value\": [[\"r\", \"x\", 1]], \"process\": 2}]";
     let flawed = read(json);
-    let garbage = Checker::new(&flawed).verdict(Level::ReadCommitted);
-    let told = dbdyno_check::drawn(&flawed, &garbage);
+    let garbage = Checker::new(&flawed).level_verdict(Level::ReadCommitted);
+    let told = dbdyno_check::violation_drawing(&flawed, &garbage);
     assert!(told.ends_with("T0 is process 2, operation 1\n"), "{told}");
     let lines = read("{\"session\": 0, \"ops\": [[\"w\", \"x\", 1]]}");
-    assert_eq!(lines.origin(0).as_deref(), Some("line 1"));
+    assert_eq!(lines.origin_text(0).as_deref(), Some("line 1"));
 }
 
 #[test]
@@ -473,7 +473,7 @@ fn tests_of_awdit_are_sessions_and_transactions_under_each_other() {
     let text = "w 0 1\n-----\nw 0 2\nw 1 1\n=====\nr 1 1\nr 0 1\n";
     let history = read(text);
     assert_eq!((history.len(), history.session_count()), (3, 2));
-    assert_eq!(history.origin(2).as_deref(), Some("lines 3 to 4"));
+    assert_eq!(history.origin_text(2).as_deref(), Some("lines 3 to 4"));
     assert_eq!(anomaly(&history, Level::ReadCommitted), "");
     assert_eq!(anomaly(&history, Level::MonotonicReadCommitted), "G-seen-process");
     let wrong = read_history(b"w 0 1\nx 0 1\n").unwrap_err().to_string();
@@ -518,7 +518,7 @@ fn who_has_no_process_has_no_session() {
                 {:type :ok, :f :txn, :value [[:r :x nil]]}\n";
     let verdict = |text: &str| {
         let history = read_history(text.as_bytes()).unwrap();
-        Checker::new(&history).verdict(Level::Causal)
+        Checker::new(&history).level_verdict(Level::Causal)
     };
     assert!(matches!(verdict(text), LevelVerdict::Holds(_)));
     let of_one = text.replace(":f", ":process 3, :f");
@@ -539,14 +539,14 @@ fn without_invocations_nothing_is_known_of_real_time() {
         whole.lines().filter(|line| line.contains(":ok")).flat_map(|line| [line, "\n"]).collect();
     for (text, is_known) in [(whole, true), (&answers, false)] {
         let history = read(text);
-        let verdict = Checker::new(&history).verdict(Level::StrictSerializable);
+        let verdict = Checker::new(&history).level_verdict(Level::StrictSerializable);
         match verdict {
             LevelVerdict::Holds(_) => assert!(is_known),
             LevelVerdict::CannotTell(why) => assert!(!is_known && why.contains(":invoke"), "{why}"),
             _ => panic!("{text}"),
         }
         assert!(matches!(
-            Checker::new(&history).verdict(Level::Serializable),
+            Checker::new(&history).level_verdict(Level::Serializable),
             LevelVerdict::Holds(_)
         ));
     }

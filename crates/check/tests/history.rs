@@ -32,11 +32,11 @@ fn ids_of_workers_never_meet_and_end_before_what_has_a_meaning() {
     let mut ids: Vec<u32> = (0..4)
         .flat_map(|worker| {
             let mut own = WriteIds::new(worker, 4, 10);
-            (0..5).map(move |_| own.take().unwrap())
+            (0..5).map(move |_| own.next_id().unwrap())
         })
         .collect();
     ids.sort_unstable();
     assert_eq!(ids, (11..31).collect::<Vec<u32>>());
-    assert_eq!(WriteIds::new(0, 1, u32::MAX - 3).take(), Some(u32::MAX - 2));
-    assert_eq!(WriteIds::new(0, 1, u32::MAX - 2).take(), None);
+    assert_eq!(WriteIds::new(0, 1, u32::MAX - 3).next_id(), Some(u32::MAX - 2));
+    assert_eq!(WriteIds::new(0, 1, u32::MAX - 2).next_id(), None);
 }

@@ -2,7 +2,7 @@
 //! sessions and real time are what trying all executions says.
 
 use dbdyno_check::{
-    Checker, History, Level, LevelVerdict, OperationKind, read_history, replay, retrace,
+    Checker, History, Level, LevelVerdict, OperationKind, read_history, replay, retrace_violation,
 };
 use proptest::prelude::*;
 
@@ -68,11 +68,15 @@ fn is_right(all: &[Small], orders: &[Vec<usize>], level: Level) -> bool {
 fn assert_agreeing(history: &History) -> Vec<(Level, LevelVerdict)> {
     let checker = Checker::new(history);
     let alone: Vec<(Level, LevelVerdict)> =
-        Level::ALL.into_iter().map(|level| (level, checker.verdict(level))).collect();
+        Level::ALL.into_iter().map(|level| (level, checker.level_verdict(level))).collect();
     for (level, broken) in alone.iter().filter(|(_, verdict)| verdict.anomaly().is_some()) {
-        assert_eq!(retrace(history, *level, broken), Ok(()), "{level}: {history:?}: {broken:?}");
+        assert_eq!(
+            retrace_violation(history, *level, broken),
+            Ok(()),
+            "{level}: {history:?}: {broken:?}"
+        );
     }
-    let all = checker.verdicts(&Level::ALL);
+    let all = checker.proved_verdicts(&Level::ALL);
     let of = |told: &[(Level, LevelVerdict)], level: Level| -> Option<bool> {
         match &told.iter().find(|(other, _)| *other == level).unwrap().1 {
             LevelVerdict::CannotTell(_) => None,
@@ -80,7 +84,7 @@ fn assert_agreeing(history: &History) -> Vec<(Level, LevelVerdict)> {
         }
     };
     for level in Level::ALL {
-        for weaker in checker.weaker(level) {
+        for weaker in checker.weaker_levels(level) {
             let is = [&alone, &all].map(|told| (of(told, level), of(told, weaker)));
             assert_ne!(is[0], (Some(true), Some(false)), "{level} and {weaker}: {history:?}");
             let is_closed = match is[1] {
@@ -135,8 +139,11 @@ fn what_breaks_a_weaker_level_breaks_the_stronger_without_times_too() {
     let skew = "r(x,0,0,0)\nr(y,0,0,0)\nr(x,0,1,0)\nr(y,0,1,0)\nw(x,1,0,0)\nw(y,1,1,0)";
     let history = read_history(skew.as_bytes()).unwrap();
     let checker = Checker::new(&history);
-    assert!(matches!(checker.verdict(Level::StrictSerializable), LevelVerdict::CannotTell(_)));
-    let all = checker.verdicts(&[Level::StrictSerializable, Level::Serializable]);
+    assert!(matches!(
+        checker.level_verdict(Level::StrictSerializable),
+        LevelVerdict::CannotTell(_)
+    ));
+    let all = checker.proved_verdicts(&[Level::StrictSerializable, Level::Serializable]);
     let names: Vec<&str> = all.iter().filter_map(|(_, verdict)| verdict.anomaly()).collect();
     assert_eq!(names, ["write skew (G2-item)", "write skew (G2-item)"]);
     assert!(matches!(&all[0].1, LevelVerdict::Cycle(_, cycle) if !cycle.is_shortest));

@@ -4,19 +4,20 @@
 use crate::exhaustive::permutations;
 use crate::small::Random;
 use dbdyno_check::{
-    Checker, History, Level, LevelVerdict, drawn, pictures, read_history, replay, retrace,
+    Checker, History, Level, LevelVerdict, cycle_pictures, read_history, replay, retrace_violation,
+    violation_drawing,
 };
 
 /// The name of the anomaly, or "" where the level holds and its proof is good, or "?".
 fn told(history: &History, level: Level) -> String {
-    match Checker::new(history).verdict(level) {
+    match Checker::new(history).level_verdict(level) {
         LevelVerdict::Holds(proof) => {
             assert_eq!(replay(history, level, &proof), Ok(()), "{level}");
             String::new()
         }
         LevelVerdict::CannotTell(_) => "?".to_owned(),
         verdict => {
-            assert_eq!(retrace(history, level, &verdict), Ok(()), "{level}: {verdict:?}");
+            assert_eq!(retrace_violation(history, level, &verdict), Ok(()), "{level}: {verdict:?}");
             verdict.anomaly().unwrap().to_owned()
         }
     }
@@ -278,8 +279,8 @@ fn lists_are_view_serializable_where_their_reads_are() {
 #[test]
 fn names_are_shown_without_control_characters() {
     let history = read_history(b"r(x,\x1b[2J,0,0)").unwrap();
-    let verdict = Checker::new(&history).verdict(Level::Serializable);
-    assert!(drawn(&history, &verdict).contains("read x = \u{fffd}[2J"));
+    let verdict = Checker::new(&history).level_verdict(Level::Serializable);
+    assert!(violation_drawing(&history, &verdict).contains("read x = \u{fffd}[2J"));
 }
 
 /// A cycle of thousands is told edge by edge: nobody follows as many lanes.
@@ -292,12 +293,12 @@ fn a_long_cycle_is_told_without_lanes() {
     };
     let text: String = (0..LENGTH).map(skew).collect();
     let history = read_history(text.as_bytes()).unwrap();
-    let verdict = Checker::new(&history).verdict(Level::Serializable);
-    let text = drawn(&history, &verdict);
+    let verdict = Checker::new(&history).level_verdict(Level::Serializable);
+    let text = violation_drawing(&history, &verdict);
     assert!(text.starts_with("a cycle of 3000 transactions\n"), "{:.200}", text);
     assert_eq!(text.lines().count(), 1 + LENGTH);
     assert!(text.lines().all(|line| line.len() < 200));
-    assert!(pictures(&history, &verdict).is_empty());
+    assert!(cycle_pictures(&history, &verdict).is_empty());
 }
 
 #[test]
@@ -316,7 +317,7 @@ fn what_cannot_be_read_is_said_with_line_and_column() {
 fn a_wrong_certificate_is_refused() {
     let history = read_history(b"w(x,1<0,0,0)\nw(x,2<1,1,0)\nr(x,2,2,0)").unwrap();
     let level = Level::Serializable;
-    let LevelVerdict::Holds(proof) = Checker::new(&history).verdict(level) else { panic!() };
+    let LevelVerdict::Holds(proof) = Checker::new(&history).level_verdict(level) else { panic!() };
     assert_eq!(proof.events, [1, 3, 5]);
     for wrong in [[1, 5, 3], [3, 1, 5], [5, 1, 3], [5, 3, 1], [3, 5, 1], [1, 1, 5]] {
         let mut other = proof.clone();

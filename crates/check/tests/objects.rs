@@ -20,7 +20,7 @@ fn text(entries: &[Entry<'_>]) -> String {
 
 fn judged_with(text: &str, stated: &ObjectAssumptions) -> Result<ObjectJudgement, String> {
     match read_input(text.as_bytes()).map_err(|bad| bad.to_string())? {
-        Input::Objects(operations) => operations.judged(stated),
+        Input::Objects(operations) => operations.judge_workload(stated),
         Input::Transactions(..) => Err("transactions".to_owned()),
     }
 }

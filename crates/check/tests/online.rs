@@ -248,9 +248,9 @@ fn online(history: &History) -> (Vec<(Level, OnlineVerdict)>, usize) {
     }
     let mut kept = 0;
     for txn in 0..history.len() {
-        judge.add(history.txn(txn), history.ops(txn));
-        judge.settle(earliest[txn + 1]);
-        kept = kept.max(judge.kept().0);
+        judge.add_transaction(history.txn(txn), history.ops(txn));
+        judge.settle_before(earliest[txn + 1]);
+        kept = kept.max(judge.retained_counts().0);
     }
     (judge.finish(), kept)
 }
@@ -271,7 +271,7 @@ fn compared(terms: Terms, seeds: std::ops::Range<u64>) -> Count {
         let history = read_records(&history(seed, terms, 60)).unwrap();
         let checker = Checker::new(&history);
         for (level, told) in online(&history).0 {
-            let whole = checker.verdict(level);
+            let whole = checker.level_verdict(level);
             match told {
                 OnlineVerdict::CannotTell(_) => {
                     count.open += 1;
@@ -339,7 +339,7 @@ fn a_version_that_is_rolled_back_after_it_was_read_breaks_no_order() {
         records.extend(encode_end(Txn { session, outcome, times, token: 0 }, 1));
     }
     let history = read_records(&records).unwrap();
-    let holds = Checker::new(&history).verdict(Level::ReadUncommitted);
+    let holds = Checker::new(&history).level_verdict(Level::ReadUncommitted);
     assert!(matches!(holds, LevelVerdict::Holds(_)), "{holds:?}");
     for (level, told) in online(&history).0 {
         let is_broken = matches!(told, OnlineVerdict::Broken(_));

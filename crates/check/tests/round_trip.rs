@@ -162,7 +162,7 @@ const UNTIMED: [Level; 4] = [
 
 fn anomalies(history: &History, levels: &[Level]) -> Vec<Option<String>> {
     let checker = Checker::new(history);
-    let told = |level: &Level| checker.verdict(*level).anomaly().map(str::to_owned);
+    let told = |level: &Level| checker.level_verdict(*level).anomaly().map(str::to_owned);
     levels.iter().map(told).collect()
 }
 
@@ -270,6 +270,6 @@ fn lists_that_contradict_each_other_are_not_written_as_lists_that_agree() {
     let error = write_history(&history, Format::Edn).unwrap_err();
     assert!(error.contains("contradict each other"), "{error}");
     let again = read_history(&write_history(&history, Format::Records).unwrap()).unwrap();
-    let verdict = Checker::new(&again).verdict(Level::ReadUncommitted);
+    let verdict = Checker::new(&again).level_verdict(Level::ReadUncommitted);
     assert_eq!(verdict.anomaly(), Some("incompatible order"));
 }

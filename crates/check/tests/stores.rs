@@ -3,7 +3,7 @@
 
 use dbdyno_check::{
     Builder, Checker, History, INITIAL, Level, LevelVerdict, Op, OperationKind, Times,
-    TransactionOutcome, Txn, UNKNOWN, replay, retrace,
+    TransactionOutcome, Txn, UNKNOWN, replay, retrace_violation,
 };
 
 use crate::small::Random;
@@ -126,14 +126,14 @@ fn history(load: &Load, seed: u64) -> History {
 }
 
 fn told(history: &History, level: Level) -> String {
-    match Checker::new(history).verdict(level) {
+    match Checker::new(history).level_verdict(level) {
         LevelVerdict::Holds(proof) => {
             assert_eq!(replay(history, level, &proof), Ok(()), "{level}");
             "holds".to_owned()
         }
         LevelVerdict::CannotTell(why) => format!("? {why}"),
         broken => {
-            assert_eq!(retrace(history, level, &broken), Ok(()), "{level}");
+            assert_eq!(retrace_violation(history, level, &broken), Ok(()), "{level}");
             broken.anomaly().unwrap().to_owned()
         }
     }

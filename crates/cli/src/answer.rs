@@ -10,12 +10,12 @@ use crate::output;
 
 /// The answer to what was found, of all pairs together; what a gate says is told to whoever
 /// watches.
-pub(crate) fn answer(found: &RunFindings<'_>, gate: Option<Gate>) -> Exit {
-    let pairs = found.pairs();
+pub(crate) fn exit_of_findings(found: &RunFindings<'_>, gate: Option<Gate>) -> Exit {
+    let pairs = found.judged_pairs();
     let cells = pairs.iter().flat_map(|(_, of)| of.cells.iter().cloned());
     let cells: Vec<CellComparison> = cells.collect();
     if let Some(gate) = gate {
-        output::say(&told(gate, &cells));
+        output::say_text(&told(gate, &cells));
     }
     let counts = pairs.iter().flat_map(|(_, of)| of.counts.iter().cloned());
     match (code_of(&cells, &counts.collect::<Vec<_>>(), gate), found) {
@@ -30,7 +30,7 @@ fn told(gate: Gate, cells: &[CellComparison]) -> String {
     let outcome = gate.judge_all(cells);
     let shown = |cell: &CellComparison| {
         let Interval { low, high, .. } = cell.rqps;
-        let open = matches!(gate.judge(cell.rqps), GateOutcome::CannotTell);
+        let open = matches!(gate.judge_interval(cell.rqps), GateOutcome::CannotTell);
         let why = match outcome {
             GateOutcome::CannotTell if !open => ", but nothing rests on it",
             _ => "",

@@ -437,14 +437,14 @@ pub(crate) struct PrintFlags {
 
 impl PrintFlags {
     /// What is told where nothing else is asked for.
-    pub(crate) fn usual(color: Color) -> PrintFlags {
+    pub(crate) fn with_defaults(color: Color) -> PrintFlags {
         let (all, worst_first, intervals) = (false, false, false);
         let format = ToldFormat::Text;
         PrintFlags { all, section: Vec::new(), worst_first, format, color, intervals }
     }
 
     /// The same for what has fewer shapes, such as an explanation.
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn output_shape(&self) -> Shape {
         let format = match self.format {
             ToldFormat::Text => Format::Text,
             ToldFormat::Csv => Format::Csv,
@@ -620,6 +620,6 @@ pub(crate) struct ShowLoad {
     #[arg(value_name = "NAME[?OPTION=VALUE]")]
     pub load: String,
     /// Show this dialect only, else all where they differ
-    #[arg(long, value_parser = values::dialects())]
+    #[arg(long, value_parser = values::dialect_parser())]
     pub dialect: Option<Dialect>,
 }

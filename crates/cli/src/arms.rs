@@ -25,7 +25,7 @@ pub(crate) fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
             Err(Failure::Usage(format!(
                 "run {} has no arm {:?}, or several of that target; it has {}",
                 run.id,
-                MaskedTarget::of(text),
+                MaskedTarget::from_text(text),
                 all.join(", ")
             )))
         }
@@ -37,7 +37,11 @@ pub(crate) fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
 ///
 /// # Errors
 /// An arm that there is not, or that is to be shown against itself.
-pub(crate) fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result<Pairing, Failure> {
+pub(crate) fn resolve_pairing(
+    run: &Run,
+    arm: &str,
+    against: Option<&Against>,
+) -> Result<Pairing, Failure> {
     let test = arm_named(run, arm)?;
     let base = match against {
         None => ArmIndex::BASE,
@@ -69,7 +73,7 @@ pub(crate) enum RunSelection {
 
 impl RunSelection {
     /// What is judged of a run where nobody says: all of it.
-    pub(crate) fn usual(run: &Run) -> RunSelection {
+    pub(crate) fn whole_run(run: &Run) -> RunSelection {
         if run.plan.arms.count() == 2 {
             return RunSelection::Pair(Pairing::USUAL);
         }
@@ -92,7 +96,7 @@ impl StoredPair {
         StoredPair { run, pairing: Pairing::USUAL }
     }
 
-    pub(crate) fn borrowed(&self) -> RunPair<'_> {
+    pub(crate) fn as_run_pair(&self) -> RunPair<'_> {
         self.run.pair(self.pairing)
     }
 }
@@ -101,15 +105,15 @@ impl StoredPair {
 ///
 /// # Errors
 /// No such run, no such arm, or a larger run of which no arm is named.
-pub(crate) fn stored(store: &Store, text: &str) -> Result<StoredPair, Failure> {
-    let whole = store.resolve(text).and_then(|id| store.load(&id));
+pub(crate) fn load_pair(store: &Store, text: &str) -> Result<StoredPair, Failure> {
+    let whole = store.resolve_run(text).and_then(|id| store.load(&id));
     let (run, arm) = match (whole, text.rsplit_once('/')) {
         (Ok(run), _) => (run, None),
-        (Err(_), Some((run, arm))) => (store.load(&store.resolve(run)?)?, Some(arm)),
+        (Err(_), Some((run, arm))) => (store.load(&store.resolve_run(run)?)?, Some(arm)),
         (Err(error), None) => return Err(error.into()),
     };
     match arm {
-        Some(arm) => Ok(StoredPair { pairing: pairing(&run, arm, None)?, run }),
+        Some(arm) => Ok(StoredPair { pairing: resolve_pairing(&run, arm, None)?, run }),
         None if run.plan.arms.count() == 2 => Ok(StoredPair::first(run)),
         None => {
             let arms = run.plan.arms.indices().skip(1).map(|arm| format!("{text}/{arm}"));
@@ -127,18 +131,18 @@ pub(crate) fn stored(store: &Store, text: &str) -> Result<StoredPair, Failure> {
 ///
 /// # Errors
 /// No such run, or no such arm.
-pub(crate) fn choose(
+pub(crate) fn load_selection(
     store: &Store,
     run: &str,
     arm: Option<&str>,
     against: Option<&Against>,
 ) -> Result<(Run, RunSelection), Failure> {
-    let run = store.load(&store.resolve(run)?)?;
+    let run = store.load(&store.resolve_run(run)?)?;
     let selection = match (arm, against) {
-        (Some(arm), against) => RunSelection::Pair(pairing(&run, arm, against)?),
+        (Some(arm), against) => RunSelection::Pair(resolve_pairing(&run, arm, against)?),
         (None, Some(Against::Arm(arm))) => RunSelection::All(Reference::Arm(arm_named(&run, arm)?)),
         (None, Some(Against::Before)) => RunSelection::All(Reference::Before),
-        (None, None) => RunSelection::usual(&run),
+        (None, None) => RunSelection::whole_run(&run),
     };
     Ok((run, selection))
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
     AnomalyKind, Checker, Contention, Cycle, FlawKind, Format, History, HistoryForm, Input, Level,
-    LevelVerdict, MAGIC, ObjectAssumptions, Operations, drawn, is_log, pictures, read_directory,
-    read_input, read_records_from, write_history,
+    LevelVerdict, MAGIC, ObjectAssumptions, Operations, cycle_pictures, is_log, read_directory,
+    read_input, read_records_from, violation_drawing, write_history,
 };
 use dbdyno_document::Text;
 use dbdyno_lab::input;
@@ -85,7 +85,7 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         return Err(Failure::Usage(format!("{}: {what}", flags.file.display())));
     }
     if let Some(path) = &flags.export {
-        exported(&history, path)?;
+        export_history(&history, path)?;
     }
     let levels = if flags.level.is_empty() { &USUAL[..] } else { &flags.level };
     let checker = Checker::new(&history);
@@ -98,9 +98,9 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
             history.len()
         )));
     }
-    let verdicts = checker.verdicts(levels);
+    let verdicts = checker.proved_verdicts(levels);
     if let Some(twice) = verdicts.iter().find(|(_, verdict)| is_of_a_value_twice(verdict)) {
-        let told = drawn(&history, &twice.1);
+        let told = violation_drawing(&history, &twice.1);
         let told = told.lines().next().unwrap_or_default();
         return Err(Failure::Usage(format!(
             "{}: {}, so that nobody can say which of the two a read saw; the writes of a key must \
@@ -119,7 +119,11 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         report.anomalies = Some(kinds.iter().map(|kind| anomaly_finding(&history, kind)).collect());
         report.anomalies_untold_at = Some(undecided(&verdicts));
     }
-    output::report(flags.format, || history_report_document(&report), || verdicts_json(&report))?;
+    output::print_report(
+        flags.format,
+        || history_report_document(&report),
+        || verdicts_json(&report),
+    )?;
     Ok(exit_of(report.levels.iter().map(|level| level.verdict.verdict)))
 }
 
@@ -145,7 +149,7 @@ fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> 
         _ => None,
     };
     let stated = ObjectAssumptions { total: flags.total, initial: flags.initial.clone() };
-    let judged = operations.judged(&stated);
+    let judged = operations.judge_workload(&stated);
     let judged =
         judged.map_err(|what| Failure::Usage(format!("{}: {what}", flags.file.display())))?;
     if let Some(flag) = flag {
@@ -156,7 +160,7 @@ fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> 
         )));
     }
     let report = objects::report_of(judged);
-    output::report(flags.format, || object_document(&report), || verdicts_json(&report))?;
+    output::print_report(flags.format, || object_document(&report), || verdicts_json(&report))?;
     Ok(exit_of([report.verdict.verdict].into_iter()))
 }
 
@@ -169,17 +173,17 @@ fn is_of_a_value_twice(verdict: &LevelVerdict) -> bool {
 fn draw(history: &History, all: &[(Level, LevelVerdict)], directory: &Path) -> Result<(), Failure> {
     files::make_directory(directory)?;
     for (level, verdict) in all {
-        for (number, picture) in (1..).zip(pictures(history, verdict)) {
+        for (number, picture) in (1..).zip(cycle_pictures(history, verdict)) {
             let ending = if number == 1 { String::new() } else { format!("-{number}") };
             let path = directory.join(format!("{level}{ending}.svg"));
-            files::write(&path, output::harmless(&picture).as_bytes())?;
+            files::write(&path, output::sanitize_text(&picture).as_bytes())?;
         }
     }
     Ok(())
 }
 
 /// Writes the history in the format that the file's name ends with.
-pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
+pub(crate) fn export_history(history: &History, path: &Path) -> Result<(), Failure> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let format = Format::of_ending(ending);
     let bytes = write_history(history, format)
@@ -188,7 +192,7 @@ pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
     if has_times && matches!(format, Format::Text | Format::Plume | Format::Dbcop) {
         let text = "this form has no words for times: read back, the history tells nothing of \
                     levels of real time; .edn, .jsonl, and any other ending, keep them";
-        output::say(&output::talk("note", text));
+        output::say_text(&output::labelled_line("note", text));
     }
     files::write(path, bytes)
 }
@@ -208,11 +212,11 @@ pub(crate) fn report_of(
 ) -> HistoryReport {
     let levels = verdicts.iter().map(|(level, verdict)| LevelFinding {
         level: level.name(),
-        definition: level.source(),
+        definition: level.definition_source(),
         verdict: match verdict {
             LevelVerdict::Holds(_) => PropertyVerdict::holds(),
             LevelVerdict::CannotTell(why) => PropertyVerdict::cannot_tell(why),
-            broken => PropertyVerdict::broken(broken.anomaly().unwrap_or_default()),
+            broken => PropertyVerdict::broken_by(broken.anomaly().unwrap_or_default()),
         },
         witness: witness(history, verdict),
     });
@@ -245,7 +249,7 @@ fn anomaly_finding(history: &History, kind: &AnomalyKind) -> AnomalyFinding {
 
 /// What breaks a level.
 fn witness(history: &History, verdict: &LevelVerdict) -> LevelWitness {
-    let drawing = drawn(history, verdict).lines().map(Text::from).collect();
+    let drawing = violation_drawing(history, verdict).lines().map(Text::from).collect();
     let mut witness = LevelWitness { drawing, ..LevelWitness::default() };
     match verdict {
         LevelVerdict::Cycle(_, cycle) => {
@@ -259,9 +263,9 @@ fn witness(history: &History, verdict: &LevelVerdict) -> LevelWitness {
         LevelVerdict::Flaw(flaw) => {
             witness.flaw = Some(FlawStep {
                 transaction: flaw.txn,
-                origin: history.origin(flaw.txn),
+                origin: history.origin_text(flaw.txn),
                 other: flaw.other,
-                other_origin: flaw.other.and_then(|txn| history.origin(txn)),
+                other_origin: flaw.other.and_then(|txn| history.origin_text(txn)),
                 key: history.key_name(flaw.key),
                 version: history.value_name(flaw.version),
             });
@@ -277,13 +281,13 @@ fn steps(history: &History, cycle: &Cycle) -> Vec<DependencyStep> {
         DependencyStep {
             from: step.from,
             to: step.to,
-            dependency: step.dependency.short(),
+            dependency: step.dependency.short_name(),
             key: is_of_versions.then(|| history.key_name(step.key)),
             version: is_of_versions.then(|| history.value_name(step.version)),
             seen_by: step.by,
             assumed: step.is_assumed,
-            from_origin: history.origin(step.from),
-            to_origin: history.origin(step.to),
+            from_origin: history.origin_text(step.from),
+            to_origin: history.origin_text(step.to),
         }
     });
     steps.collect()

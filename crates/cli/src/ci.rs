@@ -11,7 +11,7 @@ use crate::files;
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Two arms, and what the gate says of their cells.
-pub(crate) fn checked(view: View, comparison: &Comparison, gate: Option<Gate>) -> GateCheck {
+pub(crate) fn gate_check(view: View, comparison: &Comparison, gate: Option<Gate>) -> GateCheck {
     GateCheck {
         view,
         outcomes: gate
@@ -23,8 +23,8 @@ pub(crate) fn checked(view: View, comparison: &Comparison, gate: Option<Gate>) -
 
 /// Annotations for stdout; the summary is appended where the workflow wants it, or stands behind
 /// them where none runs.
-pub(crate) fn github(all: &[GateCheck], summary: &str) -> Result<String, Failure> {
-    let annotations = dbdyno_report::github(all);
+pub(crate) fn github_output(all: &[GateCheck], summary: &str) -> Result<String, Failure> {
+    let annotations = dbdyno_report::github_annotations(all);
     let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
         return Ok(format!("{annotations}\n{summary}"));
     };
@@ -52,7 +52,7 @@ pub(crate) fn round_line(arm: ArmIndex, round: &Round) -> String {
 }
 
 /// A JSON text of several lines as one: no string of JSON has a line feed in it.
-pub(crate) fn line(json: &str) -> String {
+pub(crate) fn result_line(json: &str) -> String {
     let joined: String = json.lines().map(str::trim_start).collect();
     format!("{{\"event\":\"result\",\"result\":{joined}}}\n")
 }

@@ -47,11 +47,12 @@ pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
 }
 
 fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, Failure> {
-    explanation::check(flags)?;
-    let (mut store, run) = measured(place, flags, arms, |plan| plan::command(plan, flags))?;
-    let exit = present(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)?;
+    explanation::check_flags(flags)?;
+    let (mut store, run) =
+        measure_arms(place, flags, arms, |plan| plan::repeat_command(plan, flags))?;
+    let exit = present_run(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)?;
     if flags.explain && exit != Exit::Interrupted {
-        explanation::afterwards(place, &mut store, &run, flags)?;
+        explanation::explain_compared(place, &mut store, &run, flags)?;
     }
     Ok(exit)
 }
@@ -69,8 +70,8 @@ pub(crate) fn flags_of(words: &[String]) -> Compare {
 }
 
 /// Measures two servers as the flags say.
-pub(crate) fn two(place: &Place, flags: &Compare) -> Result<(Store, Run), Failure> {
-    measured(place, flags, servers_of(flags)?, |plan| plan::command(plan, flags))
+pub(crate) fn measure_pair(place: &Place, flags: &Compare) -> Result<(Store, Run), Failure> {
+    measure_arms(place, flags, servers_of(flags)?, |plan| plan::repeat_command(plan, flags))
 }
 
 /// The servers that flags name.
@@ -86,7 +87,7 @@ pub(crate) fn servers_of(flags: &Compare) -> Result<Vec<ArmSpec>, Failure> {
 }
 
 /// Measures servers as the flags say; `command` is what makes such a run again.
-pub(crate) fn measured(
+pub(crate) fn measure_arms(
     place: &Place,
     flags: &Compare,
     arms: Vec<ArmSpec>,
@@ -96,12 +97,13 @@ pub(crate) fn measured(
     let home = session::open_home(place)?;
     let mut store = session::open_own_store(place)?;
     let known = plan::runs_alike(&plan, &store);
-    let (plan, notes) = until::aim(plan, flags, &known)?;
-    notes.iter().for_each(|note| output::say_lines(&output::talk("note", note)));
+    let (plan, notes) = until::aim_plan(plan, flags, &known)?;
+    notes.iter().for_each(|note| output::say_lines(&output::labelled_line("note", note)));
     let stop = session::stop_flag();
     let command = command(&plan);
     let words = if flags.verbose { plan::Words::EachCell } else { plan::Words::Few };
-    let ticker = Ticker::of(flags.told.format).announcing(plan::announcement(&plan, &known, words));
+    let ticker = Ticker::for_format(flags.told.format)
+        .with_plan(plan::announcement_of_plan(&plan, &known, words));
     let order = ExperimentOrder {
         plan: &plan,
         name: flags.name.as_deref(),
@@ -117,41 +119,41 @@ pub(crate) fn measured(
 /// Goes on with a run that stopped.
 pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
-    let mut store = session::open_own_store(place)?.trusted(flags.trust_store);
+    let mut store = session::open_own_store(place)?.with_trust(flags.trust_store);
     let stop = session::stop_flag();
-    let mut run = store.load(&store.resolve(&flags.run)?)?;
-    origin::announce(&store, &run)?;
+    let mut run = store.load(&store.resolve_run(&flags.run)?)?;
+    origin::announce_run(&store, &run)?;
     run.plan.arms.iter_mut().try_for_each(|(_, arm)| login::fill_again(arm))?;
-    let longer =
-        until::extension(flags).map(|extension| dbdyno_judge::forecast::extended(&run, &extension));
+    let longer = until::requested_extension(flags)
+        .map(|extension| dbdyno_judge::forecast::extended_plan(&run, &extension));
     let longer = longer.transpose()?;
     output::say_lines(&plan::announcement_of_rest(&run, longer.as_ref()));
-    let mut ticker = Ticker::of(flags.told.format).without_known(Once::of(&store)?);
+    let mut ticker = Ticker::for_format(flags.told.format).without_known(Once::from_store(&store)?);
     let clock = session::clock(&run.plan, &store, run.rounds.len())?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let id = match longer {
         Some(plan) => dbdyno_lab::extend(&mut lab, &run, plan)?,
         None => dbdyno_lab::resume(&mut lab, &run)?,
     };
-    ticker.end().keep(&mut store)?;
+    ticker.end_display().save_notes(&mut store)?;
     let run = store.load(&id)?;
-    present(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)
+    present_run(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)
 }
 
 /// Prints what a run has found, and says what may be done with it.
-pub(crate) fn present(
+pub(crate) fn present_run(
     store: &mut Store,
     run: &Run,
     report: Option<&Path>,
     gate: Option<Gate>,
     told: &PrintFlags,
 ) -> Result<Exit, Failure> {
-    let found = RunFindings::of(store, run, RunSelection::usual(run))?;
+    let found = RunFindings::from_selection(store, run, RunSelection::whole_run(run))?;
     found.print(gate, told)?;
-    let pairs = found.pairs();
+    let pairs = found.judged_pairs();
     say_notes(store, told, pairs.iter().map(|(_, comparison)| *comparison))?;
     if let Some(path) = report {
-        found.page(path, output::order(told.worst_first))?;
+        found.write_page(path, output::cell_order(told.worst_first))?;
     }
     let mut cells = pairs.iter().flat_map(|(_, comparison)| &comparison.cells);
     let is_open = cells.any(|cell| cell.pairs_missing.is_some());
@@ -159,11 +161,11 @@ pub(crate) fn present(
         RunFindings::Pair(pair, comparison) => explanation::is_possible(*pair, comparison),
         RunFindings::All(..) => false,
     };
-    let answer = answer::answer(&found, gate);
+    let answer = answer::exit_of_findings(&found, gate);
     if told.format == ToldFormat::Text {
         say_what_next(run, is_open, report);
         if is_explainable {
-            output::say(&format!(
+            output::say_text(&format!(
                 "why    dbdyno explain {}     finds by experiment where the difference comes from",
                 run.id
             ));
@@ -185,17 +187,17 @@ fn say_notes<'a>(
     if told.format != ToldFormat::Text || told.all || told.section.contains(&Section::Notes) {
         return Ok(());
     }
-    let mut once = Once::of(store)?;
+    let mut once = Once::from_store(store)?;
     for comparison in found {
         let of_cells = comparison.cells.iter().flat_map(|cell| &cell.warnings);
         let notes = comparison.warnings.iter().chain(of_cells);
         for note in notes.filter(|note| note.is_about_method()) {
-            if once.admits(note) {
-                output::say_lines(&output::talk("note", &note.text));
+            if once.admits_warning(note) {
+                output::say_lines(&output::labelled_line("note", &note.text));
             }
         }
     }
-    once.keep(store)
+    once.save_notes(store)
 }
 
 /// Measures by a plan, and reads the run back from the store.
@@ -206,34 +208,38 @@ pub(crate) fn carry_out(
     order: &ExperimentOrder<'_>,
     ticker: Ticker,
 ) -> Result<Run, Failure> {
-    let mut ticker = ticker.without_known(Once::of(store)?);
+    let mut ticker = ticker.without_known(Once::from_store(store)?);
     let clock = session::clock(order.plan, store, 0)?;
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock };
-    let id = dbdyno_lab::measure(&mut lab, order)?;
-    ticker.end().keep(store)?;
+    let id = dbdyno_lab::run_experiment(&mut lab, order)?;
+    ticker.end_display().save_notes(store)?;
     Ok(store.load(&id)?)
 }
 
 fn say_what_next(run: &Run, is_open: bool, report: Option<&Path>) {
     if run.status != RunStatus::Complete {
-        output::say(&format!("go on  dbdyno resume {}", run.id));
+        output::say_text(&format!("go on  dbdyno resume {}", run.id));
     } else if is_open {
-        output::say(&format!(
+        output::say_text(&format!(
             "decide dbdyno resume {} --until decided     measures undecided cells for longer",
             run.id
         ));
     }
     if report.is_none() {
-        output::say(&format!("next   dbdyno report {}     one HTML file, opens offline", run.id));
+        output::say_text(&format!(
+            "next   dbdyno report {}     one HTML file, opens offline",
+            run.id
+        ));
     }
-    output::say(&format!("again  {}", run.command));
+    output::say_text(&format!("again  {}", run.command));
 }
 
 fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let (base, test) = (arms::stored(&store, base)?, arms::stored(&store, test)?);
-    let comparison = dbdyno_judge::compare_stored(base.borrowed(), test.borrowed(), flags.budget)?;
-    let found = RunFindings::Pair(test.borrowed(), Box::new(comparison));
+    let (base, test) = (arms::load_pair(&store, base)?, arms::load_pair(&store, test)?);
+    let comparison =
+        dbdyno_judge::compare_stored(base.as_run_pair(), test.as_run_pair(), flags.budget)?;
+    let found = RunFindings::Pair(test.as_run_pair(), Box::new(comparison));
     found.print(flags.gate, &flags.told)?;
-    Ok(answer::answer(&found, flags.gate))
+    Ok(answer::exit_of_findings(&found, flags.gate))
 }

@@ -28,7 +28,7 @@ pub(crate) struct CountedFlags {
 /// Answers lines until there are no more.
 pub(crate) fn run(place: &Place, words: &CountedFlags) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let run = store.load(&store.resolve(&words.run)?)?;
+    let run = store.load(&store.resolve_run(&words.run)?)?;
     let arm = ArmIndex::from_name(&words.arm).filter(|arm| arm.position() < run.plan.arms.count());
     let arm = arm.ok_or_else(|| Failure::Usage(format!("{:?} is no arm", words.arm)))?;
     drop(store);
@@ -38,7 +38,7 @@ pub(crate) fn run(place: &Place, words: &CountedFlags) -> Result<Exit, Failure> 
     for line in stdin().lock().lines() {
         // A pipe that breaks is the end, as one that is closed.
         let Ok(line) = line else { break };
-        output::print(&format!("{}\n", answerer.answer(&line)))?;
+        output::print(&format!("{}\n", answerer.answer_line(&line)))?;
     }
     Ok(Exit::Holds)
 }

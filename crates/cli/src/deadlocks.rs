@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dbdyno_explain::{
-    DeadlockGap, DeadlockReading, LogDirection, gathered_deadlocks, read_deadlocks,
+    DeadlockGap, DeadlockReading, LogDirection, gather_deadlocks, read_deadlocks,
 };
 use dbdyno_lab::input;
 use dbdyno_report::{
@@ -52,7 +52,7 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
         });
         all.extend(reading.tellings);
     }
-    let gathered = gathered_deadlocks(all);
+    let gathered = gather_deadlocks(all);
     let shown = DeadlocksShown {
         inputs,
         clusters: gathered.clusters,
@@ -60,7 +60,7 @@ pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
         repeated_tellings: gathered.repeated_tellings,
         doubtful: gathered.doubtful,
     };
-    output::report(flags.format, || deadlocks_document(&shown), || deadlocks_json(&shown))?;
+    output::print_report(flags.format, || deadlocks_document(&shown), || deadlocks_json(&shown))?;
     Ok(Exit::Holds)
 }
 
@@ -112,7 +112,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
         Some("-") => input::read_from(std::io::stdin().lock(), LOG_MOST),
         _ => input::read(file, LOG_MOST),
     };
-    let text = read.and_then(|bytes| input::decoded(bytes, UNPACKED_MOST));
+    let text = read.and_then(|bytes| input::decode_text(bytes, UNPACKED_MOST));
     text.map_err(|error| {
         let text =
             format!("could not read {}: {error}; name the error log of a server", file.display());

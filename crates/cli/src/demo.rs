@@ -46,7 +46,11 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         },
         ..Plan::default()
     };
-    output::say(&plan::announcement(&plan, &plan::runs_alike(&plan, &store), plan::Words::Few));
+    output::say_text(&plan::announcement_of_plan(
+        &plan,
+        &plan::runs_alike(&plan, &store),
+        plan::Words::Few,
+    ));
     let order = ExperimentOrder {
         plan: &plan,
         name: Some("demo"),
@@ -55,11 +59,11 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         varied: &[],
         trial_of: None,
     };
-    let ticker = Ticker::of(flags.told.format);
+    let ticker = Ticker::for_format(flags.told.format);
     let run = compare::carry_out(&home, &mut store, &stop, &order, ticker)?;
-    let found = RunFindings::of(&store, &run, RunSelection::usual(&run))?;
+    let found = RunFindings::from_selection(&store, &run, RunSelection::whole_run(&run))?;
     found.print(None, &flags.told)?;
-    found.page(&flags.output, output::order(flags.told.worst_first))?;
+    found.write_page(&flags.output, output::cell_order(flags.told.worst_first))?;
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,
         RunStatus::Complete | RunStatus::Partial => Exit::Holds,

@@ -80,13 +80,13 @@ pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
         }
         (Side::Stored(base), None) => {
             let store = session::open_store(place)?;
-            let pair = arms::stored(&store, &base)?;
-            shown(&dbdyno_judge::compare(pair.borrowed())?, flags)
+            let pair = arms::load_pair(&store, &base)?;
+            shown(&dbdyno_judge::compare_run(pair.as_run_pair())?, flags)
         }
         (Side::Stored(base), Some(Side::Stored(test))) => {
             let store = session::open_store(place)?;
-            let (base, test) = (arms::stored(&store, &base)?, arms::stored(&store, &test)?);
-            let (base, test) = (base.borrowed(), test.borrowed());
+            let (base, test) = (arms::load_pair(&store, &base)?, arms::load_pair(&store, &test)?);
+            let (base, test) = (base.as_run_pair(), test.as_run_pair());
             shown(&dbdyno_judge::compare_stored(base, test, test.plan().rule.budget)?, flags)
         }
         _ => Err(Failure::Usage(
@@ -111,7 +111,7 @@ fn rules(format: Format) -> Result<Exit, Failure> {
             let told = told.collect::<Vec<String>>().join("\n");
             output::print(&output::lines(told))?;
         }
-        Format::Markdown => output::print(&dbdyno_audit::handbook())?,
+        Format::Markdown => output::print(&dbdyno_audit::rules_as_markdown())?,
         Format::Json | Format::Csv => {
             return Err(Failure::Usage(
                 "--rules has no shape for programs; take --format text or markdown".to_owned(),
@@ -141,7 +141,9 @@ fn show(
     let plans = Plans { changed: &changed, firmness };
     output::print(&match flags.format {
         Format::Text => output::plain_text(&difference_document(audit, labels, plans, extent)),
-        Format::Markdown => markdown::written(&difference_document(audit, labels, plans, extent)),
+        Format::Markdown => {
+            markdown::render_document(&difference_document(audit, labels, plans, extent))
+        }
         Format::Json => difference_json(audit, labels, plans),
         Format::Csv => {
             return Err(Failure::Usage(
@@ -158,12 +160,12 @@ fn servers(
     flags: &Diff,
     mut arms: PerArm<ArmSpec>,
 ) -> Result<(PerArm<Environment>, Audit, PerArm<String>), Failure> {
-    login::fill(&mut arms.base)?;
-    login::fill(&mut arms.test)?;
+    login::fill_login(&mut arms.base)?;
+    login::fill_login(&mut arms.test)?;
     let LoadChoice { stages, files, .. } = if flags.load.is_empty() {
         LoadChoice { stages: Vec::new(), files: Vec::new(), step_seconds: None }
     } else {
-        loads::choose(&flags.load, &flags.load_file, None)?
+        loads::choose_loads(&flags.load, &flags.load_file, None)?
     };
     let plan = Plan {
         arms: Arms::from([arms.base, arms.test]),
@@ -184,11 +186,11 @@ fn servers(
     let mut ticker = Ticker::new();
     let clock = session::clock(&plan, &store, 0)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
-    let facts = dbdyno_lab::survey(&mut lab, &plan, flags.samples)?;
+    let facts = dbdyno_lab::survey_arms(&mut lab, &plan, flags.samples)?;
     drop(ticker);
     let facts = PerArm::from_fn(|arm| facts[ArmIndex::from(arm)].clone());
-    let arms = plan.pair(Pairing::USUAL);
-    let audit = dbdyno_audit::audit(&arms, &facts.as_ref());
+    let arms = plan.pair_specs(Pairing::USUAL);
+    let audit = dbdyno_audit::audit_arms(&arms, &facts.as_ref());
     let labels =
         PerArm::from_fn(|arm| format!("{} ({})", arms[arm], facts[arm].get("server.version")));
     Ok((facts, audit, labels))

@@ -11,9 +11,13 @@ use crate::{output, session};
 /// Looks, and prints what was found.
 pub(crate) fn run(place: &Place, flags: &Doctor) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
-    let findings = dbdyno_lab::doctor::examine(&home, &mut output::say);
+    let findings = dbdyno_lab::doctor::examine_host(&home, &mut output::say_text);
     let extent = if flags.all { DoctorExtent::Whole } else { DoctorExtent::Faults };
-    output::report(flags.format, || doctor_document(&findings, extent), || doctor_json(&findings))?;
+    output::print_report(
+        flags.format,
+        || doctor_document(&findings, extent),
+        || doctor_json(&findings),
+    )?;
     let blocked = findings.iter().any(|found| found.severity == Some(Severity::Blocks));
     Ok(if blocked { Exit::CannotTell } else { Exit::Holds })
 }

@@ -140,10 +140,10 @@ impl Serve {
             tcp if is_required => format!("mysql://{user}@{tcp}/{database}?tls=required"),
             tcp => format!("mysql://{user}@{tcp}/{database}"),
         };
-        output::say(&format!("tables in {shown}; Ctrl-C or SIGTERM ends it"));
+        output::say_text(&format!("tables in {shown}; Ctrl-C or SIGTERM ends it"));
         output::print(&format!("{url}\n"))?;
         wait_for(signals);
-        output::say("ending: clients that are at work may finish");
+        output::say_text("ending: clients that are at work may finish");
         let ended = server.stop();
         if let Some(path) = &self.socket {
             // It was ours; where it is gone already, so much the better.
@@ -166,7 +166,7 @@ impl Serve {
     fn settings(&self) -> Result<Settings, Failure> {
         let password = match &self.password_file {
             Some(path) => {
-                let text = dbdyno_lab::input::text(path).map_err(|error| {
+                let text = dbdyno_lab::input::read_text(path).map_err(|error| {
                     Failure::Usage(format!("--password-file {}: {error}", path.display()))
                 })?;
                 Secret::new(text.lines().next().unwrap_or_default())
@@ -203,11 +203,11 @@ impl Serve {
                 (mode, read.map_err(unready)?)
             }
             (mode, ..) => {
-                output::say(
+                output::say_text(
                     "encrypted by a certificate made just now, which clients cannot verify \
                      (tls=required); name one of your own with --tls-cert and --tls-key",
                 );
-                (mode, ServerSecurity::made().map_err(unready)?)
+                (mode, ServerSecurity::self_signed().map_err(unready)?)
             }
         };
         Ok(Some(if mode == Some(Encrypting::Required) { security.required() } else { security }))
@@ -232,7 +232,7 @@ impl Serve {
     fn listener(&self, password: &Secret) -> Result<Listener, Failure> {
         match &self.socket {
             Some(path) => {
-                let bind = || owner::check_way(path).and_then(|()| Listener::unix(path));
+                let bind = || owner::check_way(path).and_then(|()| Listener::bind_unix(path));
                 // Where nobody is asked for a password, the socket's mode lets the user in alone.
                 let is_private = password.is_empty();
                 let bound = if is_private { bind() } else { files::by_users_umask(bind) };
@@ -241,7 +241,7 @@ impl Serve {
                     Failure::Usage(format!("--socket {shown}: {error}; name another or remove it"))
                 })
             }
-            None => Listener::tcp(&*self.listen).map_err(|error| self.unheard(&error)),
+            None => Listener::bind_tcp(&*self.listen).map_err(|error| self.unheard(&error)),
         }
     }
 

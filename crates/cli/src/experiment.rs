@@ -73,14 +73,19 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let place = &if is_placed(&by_hand) { own } else { place.clone() };
     let arms = experiment.arms(&flags.file)?;
     let is_trusted = flags.trust_experiment || by_hand.len() < flags.flags.len();
-    experiment.wishes(&flags.file, &by_hand, &arms)?.admit(is_trusted)?;
-    output::say(&format!("asks   {}", experiment.question));
-    output::say(&format!("source {}", experiment.source));
+    experiment.wishes(&flags.file, &by_hand, &arms)?.require_trust(is_trusted)?;
+    output::say_text(&format!("asks   {}", experiment.question));
+    output::say_text(&format!("source {}", experiment.source));
     let again = std::iter::once(format!("dbdyno run {}", flags.file.display()));
     let again: Vec<String> = again.chain(flags.flags.iter().cloned()).collect();
-    let (mut store, run) = compare::measured(place, &compare, arms, |_| again.join(" "))?;
-    let shown =
-        compare::present(&mut store, &run, compare.report.as_deref(), compare.gate, &compare.told)?;
+    let (mut store, run) = compare::measure_arms(place, &compare, arms, |_| again.join(" "))?;
+    let shown = compare::present_run(
+        &mut store,
+        &run,
+        compare.report.as_deref(),
+        compare.gate,
+        &compare.told,
+    )?;
     // A gate that was asked for has to hold as well.
     let is_shut = compare.gate.is_some() && shown != Exit::Holds;
     if run.status == RunStatus::Interrupted || is_shut {
@@ -88,9 +93,9 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     }
     let mut exits = Vec::new();
     if !experiment.published.tables.is_empty() {
-        let all = [experiment.asked(&flags.file).held_against(&run, Vec::new())?];
-        let style = screen::style(compare.told.shape().color);
-        let text = terminal::written(&dbdyno_report::published_document(&all), &style);
+        let all = [experiment.printed_question(&flags.file).held_against(&run, Vec::new())?];
+        let style = screen::text_style(compare.told.output_shape().color);
+        let text = terminal::render_document(&dbdyno_report::published_document(&all), &style);
         output::say_styled(&format!("\n{text}"), &style);
         let mut standings = printed::figure_standings(&all);
         // The short form says itself that it leaves loads out.
@@ -100,7 +105,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let is_held = !experiment.expectations.is_empty();
     for pairing in run.plan.against_base().into_iter().filter(|_| is_held) {
         if run.plan.arms.count() > 2 {
-            output::say(&format!("arm    {}: {}", pairing.test, run.plan.arms[pairing.test]));
+            output::say_text(&format!("arm    {}: {}", pairing.test, run.plan.arms[pairing.test]));
         }
         let pair = run.pair(pairing);
         let comparison = arms_of::judged_pair(&store, pair)?;
@@ -123,8 +128,8 @@ fn hold_against(
     let (mut refuted, mut open) = (false, comparison.cells.is_empty());
     for expectation in expectations {
         let Expectation { figure, sign, why } = expectation;
-        output::say(&format!("expect {figure} {}: {why}", sign.name()));
-        for outcome in dbdyno_judge::outcomes(run, comparison, figure)? {
+        output::say_text(&format!("expect {figure} {}: {why}", sign.name()));
+        for outcome in dbdyno_judge::figure_outcomes(run, comparison, figure)? {
             let verdict = match outcome.sign {
                 Some(found) if found == *sign => "as expected",
                 Some(_) => {
@@ -137,7 +142,7 @@ fn hold_against(
                 }
             };
             let words = dbdyno_report::outcome_words(&outcome);
-            output::say(&format!("       {}: {words}, {verdict}", outcome.cell));
+            output::say_text(&format!("       {}: {words}, {verdict}", outcome.cell));
         }
     }
     Ok(match (refuted, open) {
@@ -161,18 +166,18 @@ fn explained(
 ) -> Result<Exit, Failure> {
     let run = run.first_pair();
     let comparison = arms_of::judged_pair(store, run)?;
-    let cells = explanation::explainable(run, &comparison);
+    let cells = explanation::explainable_cells(run, &comparison);
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let home = session::open_home(place)?;
     let wanted: Vec<(RunPair<'_>, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
-    let all = explanation::explained(&home, store, &wanted, extent)?;
-    let shown = explanation::shown(&all, flags.told.shape(), None)?;
-    output::say(&format!("expect causes {}", listed(expected)));
+    let all = explanation::explain_cells(&home, store, &wanted, extent)?;
+    let shown = explanation::print_explanations(&all, flags.told.output_shape(), None)?;
+    output::say_text(&format!("expect causes {}", listed(expected)));
     let is_named = !expected.is_empty();
     let mut is_refuted = is_named && all.is_empty();
     if all.is_empty() {
         let verdict = if is_named { "OTHERWISE" } else { "as expected" };
-        output::say(&format!("       nothing is proved slower or faster, {verdict}"));
+        output::say_text(&format!("       nothing is proved slower or faster, {verdict}"));
     }
     for one in &all {
         let account = one.accounts.last();
@@ -192,7 +197,7 @@ fn explained(
             (false, Some(_)) => "cannot tell",
             (false, None) => "OTHERWISE",
         };
-        output::say(&format!("       {}: {}, {verdict}", one.cell, listed(&found)));
+        output::say_text(&format!("       {}: {}, {verdict}", one.cell, listed(&found)));
     }
     Ok(if is_refuted { Exit::Fails } else { shown })
 }
@@ -282,7 +287,7 @@ fn inputs_of<'a>(name: &str, value: &'a str) -> Vec<(&'a str, Option<Range<usize
 /// # Errors
 /// No file, or what is wrong with it and where.
 pub(crate) fn read(file: &Path) -> Result<Experiment, Failure> {
-    let text = dbdyno_lab::input::text(file).map_err(|error| {
+    let text = dbdyno_lab::input::read_text(file).map_err(|error| {
         wrong(file, format!("{error}; experiments are files that end in .toml"))
     })?;
     parse(&file.display().to_string(), &text).map_err(|error| Failure::Usage(error.to_string()))
@@ -316,7 +321,7 @@ fn required_text(
     key: &'static str,
     example: &'static str,
 ) -> Result<String, FileError> {
-    top.required(key, example)?.text().map(str::to_owned)
+    top.required(key, example)?.as_text().map(str::to_owned)
 }
 
 /// `base` and `test`, or a list of arms.
@@ -325,7 +330,7 @@ fn arms(top: &FileSection<'_, '_>) -> Result<Vec<String>, FileError> {
         let base = required_text(top, "base", "base = \"engine:\", or arms = [\"engine:\", …]")?;
         return Ok(vec![base, required_text(top, "test", "test = \"engine:?wake=group\"")?]);
     };
-    let arms = list.list()?.into_iter().map(|arm| arm.text().map(str::to_owned));
+    let arms = list.list()?.into_iter().map(|arm| arm.as_text().map(str::to_owned));
     let arms = arms.collect::<Result<Vec<String>, FileError>>()?;
     if !(2..=ArmIndex::MOST).contains(&arms.len()) {
         return Err(list.error("an experiment has 2 to 12 arms, the first of which is base"));
@@ -398,7 +403,7 @@ impl Experiment {
     }
 
     /// What printed figures are held against.
-    pub(crate) fn asked<'a>(&'a self, file: &'a Path) -> PrintedQuestion<'a> {
+    pub(crate) fn printed_question<'a>(&'a self, file: &'a Path) -> PrintedQuestion<'a> {
         PrintedQuestion {
             file,
             question: &self.question,
@@ -419,7 +424,7 @@ type Flags = Vec<(String, String)>;
 fn flags(top: &FileSection<'_, '_>, key: &'static str) -> Result<Option<Flags>, FileError> {
     let Some(flags) = top.value(key) else { return Ok(None) };
     let mut all = Vec::new();
-    for (name, _, value) in flags.section(key)?.all() {
+    for (name, _, value) in flags.as_section(key)?.all_entries() {
         // Of a name without a letter `--` would be left, behind which all words are arms.
         let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
             && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
@@ -428,7 +433,7 @@ fn flags(top: &FileSection<'_, '_>, key: &'static str) -> Result<Option<Flags>, 
                         value stands behind the sign";
             return Err(value.error(what));
         }
-        all.push((name.to_owned(), value.plain()?));
+        all.push((name.to_owned(), value.as_plain_text()?));
     }
     Ok(Some(all))
 }
@@ -436,7 +441,7 @@ fn flags(top: &FileSection<'_, '_>, key: &'static str) -> Result<Option<Flags>, 
 /// What an explanation must name.
 fn causes(top: &FileSection<'_, '_>) -> Result<Option<Vec<String>>, FileError> {
     let Some(causes) = top.value("causes") else { return Ok(None) };
-    let names = causes.list()?.into_iter().map(|name| name.text().map(str::to_owned));
+    let names = causes.list()?.into_iter().map(|name| name.as_text().map(str::to_owned));
     names.collect::<Result<Vec<String>, FileError>>().map(Some)
 }
 
@@ -454,10 +459,11 @@ fn expectations(top: &FileSection<'_, '_>) -> Result<Vec<Expectation>, FileError
 }
 
 fn expectation(entry: FileEntry<'_, '_>) -> Result<Expectation, FileError> {
-    let section = entry.section("an expectation")?;
-    let what = section.required("what", "what = \"rate\"")?.text()?;
-    let word = section.required("sign", "sign = \"less\"")?.word(&Sign::ALL.map(Sign::name))?;
-    let why = section.required("why", "why = \"because …\"")?.text()?.to_owned();
+    let section = entry.as_section("an expectation")?;
+    let what = section.required("what", "what = \"rate\"")?.as_text()?;
+    let word =
+        section.required("sign", "sign = \"less\"")?.as_one_of(&Sign::ALL.map(Sign::name))?;
+    let why = section.required("why", "why = \"because …\"")?.as_text()?.to_owned();
     section.finish()?;
     let sign = Sign::named(word).expect("one of their words");
     Ok(Expectation { figure: RoundFigure::read(what), sign, why })
@@ -627,7 +633,7 @@ why = "reads do not sync"
                 let file = entry.unwrap().path();
                 let Ok(experiment) = read(&file) else { continue };
                 let arms = experiment.arms(&file).unwrap();
-                if experiment.wishes(&file, &[], &arms).unwrap().admit(false).is_err() {
+                if experiment.wishes(&file, &[], &arms).unwrap().require_trust(false).is_err() {
                     refused.push(file.file_stem().unwrap().to_string_lossy().into_owned());
                 }
             }
@@ -653,7 +659,7 @@ why = "reads do not sync"
                 dbdyno_model::Target::Engine(design) => *design,
                 other => panic!("{told}: {other:?}"),
             };
-            let varied = design(&arms[0]).differences(&design(&arms[1]));
+            let varied = design(&arms[0]).differing_fields(&design(&arms[1]));
             assert_eq!(varied.len(), 1, "{told}: {varied:?}");
             crate::plan::from_flags(&compare, arms).unwrap_or_else(|e| panic!("{told}: {e}"));
             count += 1;

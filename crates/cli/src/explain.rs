@@ -13,7 +13,9 @@ use dbdyno_store::Store;
 
 use crate::args::{Format, Place, PrintFlags, Shape};
 use crate::exit::Exit;
-use crate::explanation::{By, Extent, explainable, explained, nothing, shown};
+use crate::explanation::{
+    By, Extent, explain_cells, explainable_cells, print_explanations, report_nothing,
+};
 use crate::failure::Failure;
 use crate::findings::RunFindings;
 use crate::{arms, compare, origin, output, session};
@@ -69,7 +71,7 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
         Some(test) => {
             let (store, run) = measured(place, flags, test)?;
             if run.status == RunStatus::Interrupted {
-                output::say(&format!(
+                output::say_text(&format!(
                     "go on  dbdyno resume {id}, and then dbdyno explain {id}",
                     id = run.id
                 ));
@@ -78,19 +80,19 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
             (store, arms::StoredPair::first(run))
         }
         None => {
-            let store = session::open_own_store(place)?.trusted(flags.trust_store);
-            let pair = arms::stored(&store, &flags.run)?;
+            let store = session::open_own_store(place)?.with_trust(flags.trust_store);
+            let pair = arms::load_pair(&store, &flags.run)?;
             (store, pair)
         }
     };
-    let run = pair.borrowed();
+    let run = pair.as_run_pair();
     let comparison = arms::judged_pair(&store, run)?;
     let wanted = |cell: &Cell| {
         (flags.load.is_empty() || flags.load.contains(&cell.load))
             && (flags.clients.is_empty() || flags.clients.contains(&cell.clients))
     };
     let is_named = flags.test.is_none() && !(flags.load.is_empty() && flags.clients.is_empty());
-    let all = if is_named { run.plan().cells() } else { explainable(run, &comparison) };
+    let all = if is_named { run.plan().cells() } else { explainable_cells(run, &comparison) };
     // What was measured first has no other cells than those that were named, maybe by a file.
     let is_wanted = |cell: &Cell| flags.test.is_some() || wanted(cell);
     let cells: Vec<(RunPair<'_>, Cell)> =
@@ -99,20 +101,20 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
         // What was measured for it has been shown to nobody.
         if flags.test.is_some() && flags.shape.format == Format::Text {
             let found = RunFindings::Pair(run, Box::new(comparison.clone()));
-            found.print(None, &PrintFlags::usual(flags.shape.color))?;
+            found.print(None, &PrintFlags::with_defaults(flags.shape.color))?;
         }
-        return nothing(run, &comparison, is_named);
+        return report_nothing(run, &comparison, is_named);
     }
-    let is_startable = run.specs().values().all(|arm| arm.can_be_restarted());
+    let is_startable = run.arm_specs().values().all(|arm| arm.can_be_restarted());
     if is_startable && flags.limit != Some(Duration::ZERO) {
-        origin::announce(&store, run.whole)?;
+        origin::announce_run(&store, run.whole)?;
     }
     let home = session::open_home(place)?;
-    let mut all = explained(&home, &mut store, &cells, extent)?;
+    let mut all = explain_cells(&home, &mut store, &cells, extent)?;
     if flags.all_facts {
         ask_for_all(&mut all);
     }
-    shown(&all, flags.shape, flags.report.as_deref())
+    print_explanations(&all, flags.shape, flags.report.as_deref())
 }
 
 /// Marks the facts that do not tell anything by themselves as asked for.
@@ -136,5 +138,5 @@ fn measured(place: &Place, flags: &Explain, test: &str) -> Result<(Store, Run), 
     if flags.count_only {
         words.push("--count-only".to_owned());
     }
-    compare::two(place, &compare::flags_of(&words))
+    compare::measure_pair(place, &compare::flags_of(&words))
 }

@@ -36,8 +36,8 @@ pub(crate) struct Extent {
 }
 
 /// Whether what `compare --explain` asks for can be done.
-pub(crate) fn check(flags: &Compare) -> Result<(), Failure> {
-    let is_for_programs = matches!(flags.told.shape().format, Format::Json | Format::Csv);
+pub(crate) fn check_flags(flags: &Compare) -> Result<(), Failure> {
+    let is_for_programs = matches!(flags.told.output_shape().format, Format::Json | Format::Csv);
     match flags.explain {
         true if flags.tests.len() > 1 => Err(Failure::Usage(
             "--explain is of two servers; leave it out, and explain an arm of the run afterwards: \
@@ -54,7 +54,7 @@ pub(crate) fn check(flags: &Compare) -> Result<(), Failure> {
 }
 
 /// Explains what `compare` has proved.
-pub(crate) fn afterwards(
+pub(crate) fn explain_compared(
     place: &Place,
     store: &mut Store,
     run: &Run,
@@ -62,20 +62,20 @@ pub(crate) fn afterwards(
 ) -> Result<(), Failure> {
     let run = run.first_pair();
     let comparison = arms::judged_pair(store, run)?;
-    let cells = explainable(run, &comparison);
+    let cells = explainable_cells(run, &comparison);
     if cells.is_empty() {
-        return nothing(run, &comparison, false).map(drop);
+        return report_nothing(run, &comparison, false).map(drop);
     }
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let wanted: Vec<(RunPair<'_>, Cell)> = cells.into_iter().map(|cell| (run, cell)).collect();
-    let all = explained(&session::open_home(place)?, store, &wanted, extent)?;
+    let all = explain_cells(&session::open_home(place)?, store, &wanted, extent)?;
     output::print("\n")?;
-    shown(&all, flags.told.shape(), None).map(drop)
+    print_explanations(&all, flags.told.output_shape(), None).map(drop)
 }
 
 /// Cells of which something is proved: by their rates, or by instructions where only these were
 /// counted.
-pub(crate) fn proved(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell> {
+pub(crate) fn proved_cells(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell> {
     let is_different = |cell: &Cell| {
         let by_rate = comparison.cells.iter().find(|one| one.cell == *cell);
         let by_count = comparison.counts.iter().find(|one| one.load == cell.load);
@@ -91,9 +91,9 @@ pub(crate) fn proved(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell> {
 /// Cells that are explained where none is named: those of which something is proved, and those
 /// that have no verdict for a reason which is the answer. A client that is the limit is; so is what
 /// blocks the verdict of servers by URL, of which nothing else is asked.
-pub(crate) fn explainable(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell> {
-    let proved = proved(run, comparison);
-    let is_strange = run.specs().values().any(|arm| !arm.can_be_restarted());
+pub(crate) fn explainable_cells(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell> {
+    let proved = proved_cells(run, comparison);
+    let is_strange = run.arm_specs().values().any(|arm| !arm.can_be_restarted());
     let is_answered = |cell: &Cell| {
         let judged = comparison.cells.iter().find(|one| one.cell == *cell);
         let warnings = judged.into_iter().flat_map(|one| &one.warnings);
@@ -108,13 +108,15 @@ pub(crate) fn explainable(run: RunPair<'_>, comparison: &Comparison) -> Vec<Cell
 
 /// Whether something is proved that an explanation could be asked for.
 pub(crate) fn is_possible(run: RunPair<'_>, comparison: &Comparison) -> bool {
-    let is_ours = run.specs().values().all(|arm| arm.can_be_restarted());
-    is_ours && run.plan().question.driving == Driving::Closed && !proved(run, comparison).is_empty()
+    let is_ours = run.arm_specs().values().all(|arm| arm.can_be_restarted());
+    is_ours
+        && run.plan().question.driving == Driving::Closed
+        && !proved_cells(run, comparison).is_empty()
 }
 
 /// Explains cells of runs of two arms, one after the other. They share the time: each may take an
 /// equal part of what those before it have left.
-pub(crate) fn explained(
+pub(crate) fn explain_cells(
     home: &Home,
     store: &mut Store,
     wanted: &[(RunPair<'_>, Cell)],
@@ -126,7 +128,7 @@ pub(crate) fn explained(
     for (place, (run, cell)) in wanted.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             let left = wanted.len() - place;
-            output::say(&format!(
+            output::say_text(&format!(
                 "{left} of {} cells were not begun; dbdyno explain {} continues with them",
                 wanted.len(),
                 run.whole.id
@@ -134,7 +136,7 @@ pub(crate) fn explained(
             break;
         }
         if wanted.len() > 1 {
-            output::say(&format!("explaining {cell}, {} of {}", place + 1, wanted.len()));
+            output::say_text(&format!("explaining {cell}, {} of {}", place + 1, wanted.len()));
         }
         let share_ms = left_ms.map(|left| left / (wanted.len() - place) as u64);
         let of_run = wanted[place..].iter().filter(|(other, _)| is_same(*other, *run));
@@ -196,12 +198,12 @@ fn one(
         limit_ms,
         tool_version: env!("CARGO_PKG_VERSION"),
     };
-    let explanation = dbdyno_lab::explain(&mut lab, &question)?;
+    let explanation = dbdyno_lab::explain_difference(&mut lab, &question)?;
     Ok((explanation, clock.unix_ms().saturating_sub(began_ms)))
 }
 
 /// Prints explanations, and says whether all are complete.
-pub(crate) fn shown(
+pub(crate) fn print_explanations(
     all: &[Explanation],
     shape: Shape,
     report: Option<&Path>,
@@ -212,7 +214,7 @@ pub(crate) fn shown(
         ));
     }
     let document = || dbdyno_report::explanation_document(all);
-    output::document(shape, document, || dbdyno_report::explanation_json(all))?;
+    output::print_document(shape, document, || dbdyno_report::explanation_json(all))?;
     if let Some(path) = report {
         output::write_page(path, dbdyno_report::explanation_html(all))?;
     }
@@ -223,7 +225,7 @@ pub(crate) fn shown(
 /// Says that nothing is to be explained, or what could be.
 ///
 /// A cell without a verdict may have something to explain, and is no answer.
-pub(crate) fn nothing(
+pub(crate) fn report_nothing(
     run: RunPair<'_>,
     comparison: &Comparison,
     is_named: bool,
@@ -242,7 +244,7 @@ pub(crate) fn nothing(
     } else {
         "so there is nothing to explain"
     };
-    output::say(&format!(
+    output::say_text(&format!(
         "nothing in run {id} is proved slower or faster, {so}; `dbdyno explain {id} --load LOAD` \
          explains it nevertheless, and `dbdyno show {id}` has what was measured",
         id = run.whole.id

@@ -20,7 +20,7 @@ use crate::arms::{self, RunSelection};
 use crate::ci;
 use crate::failure::Failure;
 use crate::output;
-use crate::screen::style;
+use crate::screen::text_style;
 use crate::values::{Still, StillShape};
 
 /// All sections that a report of several arms has.
@@ -39,7 +39,7 @@ impl<'r> RunFindings<'r> {
     ///
     /// # Errors
     /// Rates that cannot be judged, which only a damaged store can hold.
-    pub(crate) fn of(
+    pub(crate) fn from_selection(
         store: &Store,
         run: &'r Run,
         selection: RunSelection,
@@ -56,7 +56,7 @@ impl<'r> RunFindings<'r> {
     }
 
     /// Each two arms that were judged, and what was found between them.
-    pub(crate) fn pairs(&self) -> Vec<(RunPair<'r>, &Comparison)> {
+    pub(crate) fn judged_pairs(&self) -> Vec<(RunPair<'r>, &Comparison)> {
         match self {
             RunFindings::Pair(pair, comparison) => vec![(*pair, comparison)],
             RunFindings::All(run, comparison) => {
@@ -71,19 +71,19 @@ impl<'r> RunFindings<'r> {
     /// # Errors
     /// A stdout, or a summary of a workflow, that cannot be written.
     pub(crate) fn print(&self, gate: Option<Gate>, told: &PrintFlags) -> Result<(), Failure> {
-        let (sections, order) = (self.sections(told), output::order(told.worst_first));
+        let (sections, order) = (self.sections(told), output::cell_order(told.worst_first));
         let text = match told.format {
             ToldFormat::Text => self.text(&sections, told),
             ToldFormat::Json => self.json(),
-            ToldFormat::Jsonl => ci::line(&self.json()),
+            ToldFormat::Jsonl => ci::result_line(&self.json()),
             ToldFormat::Csv => self.csv(),
             ToldFormat::Markdown => self.markdown(&sections, told.all, order),
             ToldFormat::Github => {
                 let markdown = self.markdown(&sections, told.all, order);
-                ci::github(&self.checked(gate), &output::harmless(&markdown))?
+                ci::github_output(&self.checked(gate), &output::sanitize_text(&markdown))?
             }
-            ToldFormat::Junit => dbdyno_report::junit(&self.checked(gate)),
-            ToldFormat::Benchfmt => dbdyno_report::benchfmt(&self.checked(gate)),
+            ToldFormat::Junit => dbdyno_report::junit_report(&self.checked(gate)),
+            ToldFormat::Benchfmt => dbdyno_report::benchfmt_report(&self.checked(gate)),
         };
         output::print_answer(&text, told.format, told.color)
     }
@@ -92,7 +92,7 @@ impl<'r> RunFindings<'r> {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub(crate) fn page(&self, path: &Path, order: CellOrder) -> Result<(), Failure> {
+    pub(crate) fn write_page(&self, path: &Path, order: CellOrder) -> Result<(), Failure> {
         let page = match self.in_depth() {
             Some(view) => dbdyno_report::html(&view),
             None => dbdyno_report::arms_html(&self.beside_each_other(order)),
@@ -104,7 +104,7 @@ impl<'r> RunFindings<'r> {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub(crate) fn still(&self, still: &Still, order: CellOrder) -> Result<(), Failure> {
+    pub(crate) fn write_still(&self, still: &Still, order: CellOrder) -> Result<(), Failure> {
         let text = match still.shape {
             StillShape::Csv => self.csv(),
             StillShape::Json => self.json(),
@@ -131,16 +131,16 @@ impl<'r> RunFindings<'r> {
             ),
             RunFindings::All(run, comparison) => ArmsView::new(run, comparison),
         };
-        view.sorted(order)
+        view.with_cell_order(order)
     }
 
     fn text(&self, sections: &[Section], told: &PrintFlags) -> String {
-        let (order, style) = (output::order(told.worst_first), style(told.color));
+        let (order, style) = (output::cell_order(told.worst_first), text_style(told.color));
         let detail = if told.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
         match self.in_depth() {
-            Some(view) if told.all => dbdyno_report::text(&view, &style),
+            Some(view) if told.all => dbdyno_report::terminal_report(&view, &style),
             Some(view) if sections.is_empty() => dbdyno_report::first_screen(&view, order, &style),
-            Some(view) => dbdyno_report::sections(&view, sections, order, &style),
+            Some(view) => dbdyno_report::report_sections(&view, sections, order, &style),
             None => {
                 let view = self.beside_each_other(order);
                 dbdyno_report::arms_text(&view, detail, sections, &style)
@@ -172,8 +172,8 @@ impl<'r> RunFindings<'r> {
 
     /// Each pair of arms against the gate.
     fn checked(&self, gate: Option<Gate>) -> Vec<GateCheck> {
-        let pairs = self.pairs().into_iter();
-        pairs.map(|(pair, of)| ci::checked(View::new(pair, of), of, gate)).collect()
+        let pairs = self.judged_pairs().into_iter();
+        pairs.map(|(pair, of)| ci::gate_check(View::new(pair, of), of, gate)).collect()
     }
 
     /// The parts of a report that are wished; of those that compare two arms in depth, it is said
@@ -187,13 +187,13 @@ impl<'r> RunFindings<'r> {
                 matches!(section, args::Section::Cost | args::Section::Notes)
             };
             if !told.section.iter().all(is_of_arms) {
-                output::say(&format!(
+                output::say_text(&format!(
                     "note   doubt, facts and engine are sections about one arm: dbdyno show {} \
                      --arm ARM --section doubt",
                     run.id
                 ));
             }
         }
-        told.section.iter().map(output::section).collect()
+        told.section.iter().map(output::report_section).collect()
     }
 }

@@ -152,7 +152,7 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
                     // Each arm of several is a run of its own, with the base that they share.
                     Ok(run) => {
                         let pairs = run.plan.against_base().into_iter();
-                        pairs.for_each(|pairing| gathering.add(run.pair(pairing)));
+                        pairs.for_each(|pairing| gathering.add_run(run.pair(pairing)));
                     }
                     Err(error @ StoreError::Corrupt { .. }) => {
                         gathering.leave_out(error.to_string());
@@ -160,12 +160,12 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
                     Err(error) => return Err(error.into()),
                 }
             }
-            gathering.history(&store.path().display().to_string())?
+            gathering.into_history(&store.path().display().to_string())?
         }
     };
     let is_whole = flags.all || flags.shape.format != Format::Text;
     let extent = if is_whole { HistoryExtent::Whole } else { HistoryExtent::Changes };
-    output::document(
+    output::print_document(
         flags.shape,
         || dbdyno_report::history_document(&told, extent),
         || dbdyno_report::history_json(&told),
@@ -291,7 +291,7 @@ fn read(path: &std::path::Path) -> Result<(String, String), Failure> {
     // What a program packed, or a spreadsheet wrote in UTF-16, says so at its beginning.
     const PACKED: [&[u8]; 3] = [&[0x1f, 0x8b], &[0xff, 0xfe], &[0xfe, 0xff]];
     if PACKED.iter().any(|mark| bytes.starts_with(mark)) {
-        let text = input::decoded(bytes, FILE_MOST)
+        let text = input::decode_text(bytes, FILE_MOST)
             .map_err(|error| Failure::Usage(format!("could not unpack {name}: {error}")))?;
         return Ok((name, text));
     }

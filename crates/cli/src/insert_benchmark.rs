@@ -27,7 +27,7 @@ pub(crate) fn rounds(step_seconds: Option<u64>) -> Option<Rounds> {
 ///
 /// # Errors
 /// A sentence that says what is missing.
-pub(crate) fn check(plan: &Plan) -> Result<(), String> {
+pub(crate) fn check_step_order(plan: &Plan) -> Result<(), String> {
     let loads: Vec<&str> = plan.question.stages.iter().filter_map(Stage::load).collect();
     let steps: Vec<_> = loads.iter().filter_map(|load| BenchmarkStep::find(load)).collect();
     if steps.is_empty() {
@@ -61,11 +61,11 @@ pub(crate) fn check(plan: &Plan) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loads::choose;
+    use crate::loads::choose_loads;
 
     fn plan(words: &[&str], clients: &[u32]) -> Plan {
         // Word by word: what is asked twice is left out within one.
-        let stages = |word: &&str| choose(&[(*word).to_owned()], &[], None).unwrap().stages;
+        let stages = |word: &&str| choose_loads(&[(*word).to_owned()], &[], None).unwrap().stages;
         let mut plan = crate::plan::tests::some_plan();
         plan.question.stages = words.iter().flat_map(stages).collect();
         plan.question.clients = clients.to_vec();
@@ -77,23 +77,23 @@ mod tests {
         let whole = plan(&["insert-benchmark?nr1=1000"], &[1]);
         assert_eq!(whole.labels().len(), 10);
         assert_eq!(whole.labels()[0], "l.i0?nr1=1000");
-        assert_eq!(check(&whole), Ok(()));
+        assert_eq!(check_step_order(&whole), Ok(()));
         for good in [&["l.i0"][..], &["l.i0", "l.x", "l.i1", "l.i2", "qp7"], &["point-query"]] {
-            assert_eq!(check(&plan(good, &[1])), Ok(()), "{good:?}");
+            assert_eq!(check_step_order(&plan(good, &[1])), Ok(()), "{good:?}");
         }
     }
 
     /// Its steps are not warmed up, and those that load take what the servers need.
     #[test]
     fn its_queries_have_a_length_beforehand() {
-        use crate::plan::{Words, announcement};
+        use crate::plan::{Words, announcement_of_plan};
 
         let told = |loads: &[&str]| {
             let mut plan = plan(loads, &[1]);
             plan.schedule.pairs = 20;
             plan.schedule.round_ns = 3_000_000_000;
             plan.schedule.warm_up_ns = 60_000_000_000;
-            announcement(&plan, &[], Words::Few)
+            announcement_of_plan(&plan, &[], Words::Few)
         };
         let whole = told(&["insert-benchmark"]);
         assert!(whole.contains("about 12 min of queries, and what loading takes"), "{whole}");
@@ -113,7 +113,7 @@ mod tests {
             (&["l.i0", "qr100"], &[1], "build on each other"),
             (&["l.i0", "l.x?nr1=1000"], &[1], "same options"),
         ] {
-            let error = check(&plan(loads, clients)).unwrap_err();
+            let error = check_step_order(&plan(loads, clients)).unwrap_err();
             assert!(error.contains(hint), "{loads:?}: {error}");
         }
     }

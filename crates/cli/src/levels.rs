@@ -24,7 +24,7 @@ impl Levels {
     ///
     /// # Errors
     /// Reloads of tables that later stages want as they are.
-    pub(crate) fn of(
+    pub(crate) fn from_flags(
         flags: &Compare,
         plan: &Plan,
         usual_restarts: u32,

@@ -19,7 +19,7 @@ use dbdyno_workload::{
 use crate::args::{Loads, LoadsCommand, ShowLoad, USUAL_LOAD};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::load_names::resolve;
+use crate::load_names::resolve_load;
 use crate::output;
 use crate::rand::Rand;
 use crate::screen;
@@ -36,7 +36,7 @@ pub(crate) struct LoadChoice {
 }
 
 /// What the words of `--load` mean, with the files of `--load-file`.
-pub(crate) fn choose(
+pub(crate) fn choose_loads(
     words: &[String],
     files: &[PathBuf],
     rand: Option<Rand<'_>>,
@@ -59,10 +59,10 @@ pub(crate) fn choose(
         chosen.step_seconds = chosen.step_seconds.or(step_seconds);
         for stage in stages {
             if let Some(label) = stage.load() {
-                resolve(&catalog, label).map_err(wrong)?;
+                resolve_load(&catalog, label).map_err(wrong)?;
                 chosen.take_file(&catalog, label);
             }
-            if stage.measured().is_none() || !chosen.stages.contains(&stage) {
+            if stage.measured_label().is_none() || !chosen.stages.contains(&stage) {
                 chosen.stages.push(stage);
             }
         }
@@ -80,7 +80,7 @@ pub(crate) fn choose(
 
 /// The stages of one word; with the length of a query step of the Insert Benchmark, if it is one.
 fn stages_of(text: &str) -> Result<(Vec<Stage>, Option<u64>), String> {
-    if let Some(expanded) = insert_benchmark::expand(text) {
+    if let Some(expanded) = insert_benchmark::expand_benchmark(text) {
         let (stages, sizes) = expanded.map_err(|error| error.to_string())?;
         return Ok((stages, Some(sizes.seconds)));
     }
@@ -104,12 +104,12 @@ impl LoadChoice {
 
 fn add(catalog: &mut Catalog, file: &Path) -> Result<String, Failure> {
     let shown = file.display().to_string();
-    let text = dbdyno_lab::input::text(file).map_err(|error| {
+    let text = dbdyno_lab::input::read_text(file).map_err(|error| {
         Failure::Usage(format!("{shown} cannot be read: {error}; give the path of a TOML file"))
     })?;
     let custom = Custom::parse(&shown, &text).map_err(|error| Failure::Usage(error.to_string()))?;
     let name = custom.name.clone();
-    catalog.add(custom).map_err(Failure::Usage)?;
+    catalog.add_custom(custom).map_err(Failure::Usage)?;
     Ok(name)
 }
 
@@ -145,8 +145,10 @@ fn list(files: &[PathBuf], all: bool) -> Result<Exit, Failure> {
     for file in files {
         add(&mut catalog, file)?;
     }
-    let custom: Vec<(&str, &str)> =
-        catalog.custom().map(|custom| (custom.name.as_str(), custom.about.as_str())).collect();
+    let custom: Vec<(&str, &str)> = catalog
+        .custom_loads()
+        .map(|custom| (custom.name.as_str(), custom.about.as_str()))
+        .collect();
     let mut suites: Vec<(&str, &str)> =
         SUITES.iter().map(|suite| (suite.name, suite.about)).collect();
     suites.push((insert_benchmark::NAME, insert_benchmark::ABOUT));
@@ -221,7 +223,7 @@ fn show(flags: &ShowLoad, files: &[PathBuf]) -> Result<Exit, Failure> {
         output::print(&output::lines(text))?;
         return Ok(Exit::Holds);
     }
-    if let Some(expanded) = insert_benchmark::expand(&flags.load) {
+    if let Some(expanded) = insert_benchmark::expand_benchmark(&flags.load) {
         let (stages, _) = expanded.map_err(|error| Failure::Usage(error.to_string()))?;
         let stages: Vec<String> = stages.iter().map(|stage| format!("  {stage}\n")).collect();
         let (name, about) = (insert_benchmark::NAME, insert_benchmark::ABOUT);
@@ -234,13 +236,13 @@ fn show(flags: &ShowLoad, files: &[PathBuf]) -> Result<Exit, Failure> {
     }
     let label = by_name(&mut catalog, &flags.load)?;
     let wrong = |error: String| Failure::Usage(format!("{}: {error}", flags.load));
-    let load = resolve(&catalog, &label).map_err(wrong)?;
+    let load = resolve_load(&catalog, &label).map_err(wrong)?;
     let dialects: Vec<_> = explain::DIALECTS
         .into_iter()
         .map(|(dialect, _)| dialect)
         .filter(|dialect| flags.dialect.is_none_or(|wanted| wanted == *dialect))
         .collect();
-    let text = explain::explain(&load, &dialects).map_err(|error| wrong(error.to_string()))?;
+    let text = explain::explain_load(&load, &dialects).map_err(|error| wrong(error.to_string()))?;
     output::print(&output::lines(text))?;
     Ok(Exit::Holds)
 }
@@ -251,7 +253,7 @@ mod tests {
 
     fn stages(words: &[&str]) -> Vec<Stage> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        choose(&words, &[], None).unwrap().stages
+        choose_loads(&words, &[], None).unwrap().stages
     }
 
     #[test]
@@ -270,15 +272,18 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let path = path.to_str().unwrap();
         let words = [path.to_owned(), format!("warm:9s:{path}?rand=latest"), "scan".to_owned()];
-        let chosen = choose(&words, &[], None).unwrap();
+        let chosen = choose_loads(&words, &[], None).unwrap();
         let shown: Vec<String> = chosen.stages.iter().map(Stage::to_string).collect();
         assert_eq!(shown, ["own", "warm:9s:own?rand=latest", "scan"]);
         assert_eq!(chosen.files, [LoadFile { file: path.to_owned(), text: text.to_owned() }]);
-        let by_name = choose(&["own".to_owned()], &[path.into()], None).unwrap();
+        let by_name = choose_loads(&["own".to_owned()], &[path.into()], None).unwrap();
         assert_eq!(by_name.files, chosen.files);
-        let unused = choose(&["scan".to_owned()], &[path.into()], None).unwrap();
+        let unused = choose_loads(&["scan".to_owned()], &[path.into()], None).unwrap();
         assert_eq!(unused.files, []);
-        assert!(choose(&[USUAL_LOAD.to_owned()], &[path.into()], None).is_err(), "none is named");
+        assert!(
+            choose_loads(&[USUAL_LOAD.to_owned()], &[path.into()], None).is_err(),
+            "none is named"
+        );
     }
 
     #[test]
@@ -302,7 +307,8 @@ mod tests {
 
     #[test]
     fn slips_of_the_finger_get_the_nearest_name() {
-        let error = |word: &str| choose(&[word.to_owned()], &[], None).unwrap_err().to_string();
+        let error =
+            |word: &str| choose_loads(&[word.to_owned()], &[], None).unwrap_err().to_string();
         assert!(error("point-qurey").contains("\"point-query\""));
         assert!(error("warm:point-qurey").contains("\"point-query\""));
         assert!(error("sysbench-23").contains("\"sysbench-32\""));

@@ -88,18 +88,18 @@ fn main() -> ExitCode {
         Command::Model(flags) => model::run(&args.place, &flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
-        Command::Published(flags) => published::published(&args.place, &flags),
+        Command::Published(flags) => published::show_published(&args.place, &flags),
         Command::Run(run) => experiment::run(&args.place, &run),
         Command::Demo(demo) => demo::run(&args.place, &demo),
         Command::Doctor(doctor) => doctor::run(&args.place, &doctor),
-        Command::Runs(runs) => stored::runs(&args.place, &runs),
-        Command::Show(show) => stored::show(&args.place, &show),
-        Command::Report(report) => stored::report(&args.place, &report),
+        Command::Runs(runs) => stored::list_runs(&args.place, &runs),
+        Command::Show(show) => stored::show_run(&args.place, &show),
+        Command::Report(report) => stored::write_report(&args.place, &report),
         Command::History(history) => history::run(&args.place, &history),
         Command::Loads(loads) => loads::run(&loads),
         Command::Counted(counted) => counted::run(&args.place, &counted),
-        Command::Completions { shell } => manual::completions(shell),
-        Command::Man { directory } => manual::pages(&directory),
+        Command::Completions { shell } => manual::print_completions(shell),
+        Command::Man { directory } => manual::write_pages(&directory),
         Command::Engine(flags) => engine::run(&args.place, &flags),
         Command::Server(server) => server::run(&args.place, &server),
     })
@@ -120,7 +120,7 @@ fn told(mut wanted: clap::Error) -> Result<Exit, Failure> {
     }
     if wanted.use_stderr() {
         // What a value was refused for repeats it.
-        output::say(mask_message(&wanted.render().to_string()).trim_end());
+        output::say_text(mask_message(&wanted.render().to_string()).trim_end());
         return Ok(Exit::CouldNot);
     }
     match wanted.print() {
@@ -132,7 +132,7 @@ fn told(mut wanted: clap::Error) -> Result<Exit, Failure> {
 /// Says what went wrong, if anything, and ends the program.
 fn report(outcome: Result<Exit, Failure>) -> ExitCode {
     let exit = outcome.unwrap_or_else(|failure| {
-        output::complain(&mask_message(&failure.to_string()));
+        output::say_error(&mask_message(&failure.to_string()));
         // What was cut off fails in many ways.
         if session::is_stopping() { Exit::Interrupted } else { failure.exit() }
     });

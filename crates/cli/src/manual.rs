@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{files, output};
 
 /// Prints what a shell reads to complete words.
-pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
+pub(crate) fn print_completions(shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "dbdyno", &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
@@ -20,7 +20,7 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
 }
 
 /// Writes a page for the program and for each of its commands.
-pub(crate) fn pages(directory: &Path) -> Result<Exit, Failure> {
+pub(crate) fn write_pages(directory: &Path) -> Result<Exit, Failure> {
     files::make_directory(directory)?;
     let mut program = Args::command().disable_help_subcommand(true);
     program.build();
@@ -34,6 +34,6 @@ pub(crate) fn pages(directory: &Path) -> Result<Exit, Failure> {
         files::write(&directory.join(name), text)?;
         count += 1;
     }
-    output::say(&format!("{count} pages in {}: man -l {0}/dbdyno.1", directory.display()));
+    output::say_text(&format!("{count} pages in {}: man -l {0}/dbdyno.1", directory.display()));
     Ok(Exit::Holds)
 }

@@ -98,21 +98,25 @@ impl ModelFlags {
 pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
     let Some(name) = &flags.name else {
         let list = list();
-        output::report(flags.format, || protocol_list_document(&list), || verdicts_json(&list))?;
+        output::print_report(
+            flags.format,
+            || protocol_list_document(&list),
+            || verdicts_json(&list),
+        )?;
         return Ok(Exit::Holds);
     };
     let protocol = named(name, flags.fault.as_deref())?;
     let level = flags.level.unwrap_or(protocol.level());
     let tests =
         if flags.paths || !flags.run.is_empty() { Some(tests_of(flags, protocol)?) } else { None };
-    let judged = protocol.judge(flags.shape(), level, flags.max_states as usize);
+    let judged = protocol.judge_outcomes(flags.shape(), level, flags.max_states as usize);
     if let Some(why) = &judged.undecided {
         return Err(Failure::Usage(format!("{level} cannot be told of a model: {why}")));
     }
     write_trace(flags, protocol, level, &judged)?;
     let mut report = report_of(flags, protocol, level, &judged);
     if flags.permissiveness {
-        report.permissiveness = Some(counted::permissiveness(
+        report.permissiveness = Some(counted::permissiveness_report(
             protocol,
             flags.shape(),
             level,
@@ -128,7 +132,11 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
         report.paths = Some(servers::paths_of(tests));
         report.servers = Some(tested);
     }
-    output::report(flags.format, || protocol_report_document(&report), || verdicts_json(&report))?;
+    output::print_report(
+        flags.format,
+        || protocol_report_document(&report),
+        || verdicts_json(&report),
+    )?;
     Ok(match report.verdict {
         VerdictWord::Broken => Exit::Fails,
         VerdictWord::CannotTell => Exit::CannotTell,
@@ -138,14 +146,14 @@ pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
 
 /// The fewest paths of a protocol.
 fn tests_of(flags: &ModelFlags, protocol: NamedProtocol) -> Result<(Single, Tests), Failure> {
-    let single = protocol.single(flags.shape(), Names::ByAppearance).ok_or_else(|| {
+    let single = protocol.as_single(flags.shape(), Names::ByAppearance).ok_or_else(|| {
         Failure::Usage(format!(
             "{} is a protocol of several servers, whose steps clients do not see; --paths and \
              --run are for those of one server, such as 2pl",
             protocol.name()
         ))
     })?;
-    let tests = Tests::of(&single, (flags.max_states as usize).min(MOST_FOR_PATHS));
+    let tests = Tests::of_protocol(&single, (flags.max_states as usize).min(MOST_FOR_PATHS));
     let tests = tests.ok_or_else(|| {
         Failure::Usage(format!(
             "there are more than {} states, too many to be covered by paths; ask for fewer \
@@ -250,7 +258,7 @@ fn report_of(
         depth: judged.depth,
         outcomes: judged.outcomes,
         level: level.name(),
-        definition: level.source(),
+        definition: level.definition_source(),
         verdict: match (broken, judged.is_cut_short) {
             (Some(_), _) => VerdictWord::Broken,
             (None, true) => VerdictWord::CannotTell,

@@ -10,14 +10,16 @@ pub(crate) fn report_of(judged: ObjectJudgement) -> ObjectReport {
         ObjectVerdict::Holds(how) => {
             (PropertyVerdict { why: Some(how), ..PropertyVerdict::holds() }, Vec::new())
         }
-        ObjectVerdict::Broken { anomaly, evidence } => (PropertyVerdict::broken(anomaly), evidence),
+        ObjectVerdict::Broken { anomaly, evidence } => {
+            (PropertyVerdict::broken_by(anomaly), evidence)
+        }
         ObjectVerdict::CannotTell(why) => (PropertyVerdict::cannot_tell(why), Vec::new()),
     };
     ObjectReport {
         schema: VERDICTS_SCHEMA,
         workload: workload.name(),
-        property: workload.property(),
-        definition: workload.source(),
+        property: workload.judged_property(),
+        definition: workload.definition_source(),
         verdict,
         evidence,
         notes,

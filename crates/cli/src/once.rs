@@ -32,12 +32,12 @@ impl Once {
     ///
     /// # Errors
     /// A store that cannot be read.
-    pub(crate) fn of(store: &Store) -> Result<Once, Failure> {
+    pub(crate) fn from_store(store: &Store) -> Result<Once, Failure> {
         Ok(Once { known: store.shown_notes()?, ..Once::default() })
     }
 
     /// Whether to show this one.
-    pub(crate) fn admits(&mut self, warning: &Warning) -> bool {
+    pub(crate) fn admits_warning(&mut self, warning: &Warning) -> bool {
         if !warning.is_about_method() {
             return true;
         }
@@ -52,7 +52,7 @@ impl Once {
     ///
     /// # Errors
     /// A store that cannot be written.
-    pub(crate) fn keep(self, store: &mut Store) -> Result<(), Failure> {
+    pub(crate) fn save_notes(self, store: &mut Store) -> Result<(), Failure> {
         if self.shown.is_empty() {
             return Ok(());
         }

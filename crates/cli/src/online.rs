@@ -30,7 +30,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         }
         (RandomLoadKind::Load(shape), _) => (shape, load_of(flags)?),
     };
-    let specs = flags.specs()?;
+    let specs = flags.arm_specs()?;
     let levels = levels_of(&flags.level);
     let home = session::open_home(place)?;
     let stop = session::stop_flag();
@@ -55,7 +55,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             break;
         }
     }
-    output::report(flags.format, || online_document(&report), || verdicts_json(&report))?;
+    output::print_report(flags.format, || online_document(&report), || verdicts_json(&report))?;
     Ok(if is_cut_short { Exit::Interrupted } else { exit_of(&report) })
 }
 
@@ -83,14 +83,14 @@ fn level_of(of: OnlineTold) -> OnlineLevel {
         level: level.name(),
         verdict: match verdict {
             OnlineVerdict::Holds => PropertyVerdict::holds(),
-            OnlineVerdict::Broken(anomaly) => PropertyVerdict::broken(anomaly),
+            OnlineVerdict::Broken(anomaly) => PropertyVerdict::broken_by(anomaly),
             OnlineVerdict::CannotTell(why) => PropertyVerdict::cannot_tell(why),
         },
     });
     OnlineLevel {
         level: of.level.name(),
         promise: of.promise.name(),
-        definition: of.promise.source(),
+        definition: of.promise.definition_source(),
         committed: of.counted,
         known_after: of.broken_at,
         kept_transactions: of.kept.0,

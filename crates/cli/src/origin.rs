@@ -31,9 +31,9 @@ const LINES_MOST: usize = 60;
 ///
 /// # Errors
 /// A store that cannot be read.
-pub(crate) fn announce(store: &Store, run: &Run) -> Result<(), Failure> {
+pub(crate) fn announce_run(store: &Store, run: &Run) -> Result<(), Failure> {
     if !store.is_own(&run.id)? {
-        announced(run).iter().for_each(|line| output::say(line));
+        announced(run).iter().for_each(|line| output::say_text(line));
     }
     Ok(())
 }
@@ -89,14 +89,14 @@ impl Wishes<'_> {
     ///
     /// # Errors
     /// A sentence that says how to go on, after lines that say what would be done.
-    pub(crate) fn admit(&self, is_trusted: bool) -> Result<(), Failure> {
+    pub(crate) fn require_trust(&self, is_trusted: bool) -> Result<(), Failure> {
         let reach = self.reach();
         if reach.is_empty() {
             return Ok(());
         }
         let file = self.file.display();
-        output::say(&format!("to carry out {file} means"));
-        reach.iter().for_each(|line| output::say(line));
+        output::say_text(&format!("to carry out {file} means"));
+        reach.iter().for_each(|line| output::say_text(line));
         if is_trusted {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl Wishes<'_> {
             let shown = path.display().to_string();
             if !self.is_beside(path) {
                 lines.push(format!("  to read {}, elsewhere", foreign::one_line(&shown)));
-            } else if is_asked && let Ok(text) = dbdyno_lab::input::text(path) {
+            } else if is_asked && let Ok(text) = dbdyno_lab::input::read_text(path) {
                 lines.extend(statements(&shown, &text, "in that file"));
             }
         }

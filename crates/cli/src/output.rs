@@ -20,13 +20,13 @@ use std::sync::{Mutex, PoisonError};
 use dbdyno_document::terminal::{self, COLOUR_SEQUENCES, Colour, TextStyle};
 use dbdyno_document::{Document, csv, layout, markdown};
 use dbdyno_model::Secret;
-use dbdyno_model::foreign::{self, bounded, steers};
+use dbdyno_model::foreign::{self, is_nonprinting, truncate_text};
 use dbdyno_report::CellOrder;
 
 use crate::args::{Color, Format, ReportFormat, Section, Shape, ToldFormat};
 use crate::failure::Failure;
 use crate::files;
-use crate::screen::{self, style};
+use crate::screen::{self, text_style};
 
 /// Characters of a message; a longer one hides what stands before it.
 const TALK_MOST: usize = 16_000;
@@ -70,7 +70,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// in a pipe a line stays a line.
 pub(crate) fn lines(text: String) -> String {
     match screen::columns() {
-        Some(width) => layout::fitted(&text, width),
+        Some(width) => layout::wrap_lines(&text, width),
         None => text,
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn print_styled(text: &str, style: &TextStyle) -> Result<(), Failure>
 
 /// Prints an answer in the shape that was asked for.
 pub(crate) fn print_answer(text: &str, format: ToldFormat, color: Color) -> Result<(), Failure> {
-    write(text, TerminalRights::by(format, &style(color)))
+    write(text, TerminalRights::by(format, &text_style(color)))
 }
 
 fn write(text: &str, admitted: TerminalRights) -> Result<(), Failure> {
@@ -101,7 +101,7 @@ static PASSWORDS: Mutex<Vec<Secret>> = Mutex::new(Vec::new());
 const PASSWORD_CHARS_LEAST: usize = 8;
 
 /// Has no message show this password, whoever repeats it: a server may, in an error.
-pub(crate) fn hide(password: &Secret) {
+pub(crate) fn hide_password(password: &Secret) {
     if password.expose().chars().count() >= PASSWORD_CHARS_LEAST {
         let mut known = PASSWORDS.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.contains(password) {
@@ -124,18 +124,18 @@ fn without(text: &str, is_sought: impl Fn(&str) -> bool) -> Cow<'_, str> {
 }
 
 /// Says something to whoever watches. Whether somebody still does changes nothing in what is done.
-pub(crate) fn say(text: &str) {
+pub(crate) fn say_text(text: &str) {
     let text = without_passwords(text);
-    let text = bounded(&text, TALK_MOST);
+    let text = truncate_text(&text, TALK_MOST);
     let _ = std::io::stderr().lock().write_all(line(&text, TerminalRights::Nothing).as_bytes());
 }
 
 /// Says something in whole words, on a terminal. What is meant to be copied, such as a command,
-/// is said by [`say`].
+/// is said by [`say_text`].
 pub(crate) fn say_lines(text: &str) {
     match screen::columns_of_talk() {
-        Some(width) => say(layout::fitted(text, width).trim_end()),
-        None => say(text),
+        Some(width) => say_text(layout::wrap_lines(text, width).trim_end()),
+        None => say_text(text),
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn say_styled(text: &str, style: &TextStyle) {
 }
 
 /// Asks for something on the same line.
-pub(crate) fn ask(question: &str) {
+pub(crate) fn write_prompt(question: &str) {
     let _ = std::io::stderr().lock().write_all(plain(question, TerminalRights::Nothing).as_bytes());
 }
 
@@ -157,7 +157,7 @@ fn line(text: &str, admitted: TerminalRights) -> String {
 /// The text, of which a terminal and the runner of a workflow only show what they get.
 fn plain(text: &str, admitted: TerminalRights) -> Cow<'_, str> {
     let has_commands = text.contains("::") || text.contains("##");
-    if !has_commands && text.chars().all(|c: char| c == '\n' || c == '\t' || !steers(c)) {
+    if !has_commands && text.chars().all(|c: char| c == '\n' || c == '\t' || !is_nonprinting(c)) {
         return Cow::Borrowed(text);
     }
     let shown: String = text.split_inclusive('\n').map(|line| plain_line(line, admitted)).collect();
@@ -203,24 +203,24 @@ fn coloured(text: &str) -> String {
 }
 
 /// A line of talk behind a word that says what it is: `note   …`.
-pub(crate) fn talk(word: &str, text: &str) -> String {
+pub(crate) fn labelled_line(word: &str, text: &str) -> String {
     format!("{word:<6} {text}")
 }
 
 /// Says what went wrong.
-pub(crate) fn complain(text: &str) {
+pub(crate) fn say_error(text: &str) {
     if !text.is_empty() {
         say_lines(&format!("dbdyno: {text}"));
     }
 }
 
 /// The order that `--worst-first` asks for.
-pub(crate) fn order(worst_first: bool) -> CellOrder {
+pub(crate) fn cell_order(worst_first: bool) -> CellOrder {
     if worst_first { CellOrder::WorstFirst } else { CellOrder::Groups }
 }
 
 /// The part of a report that this flag names.
-pub(crate) fn section(section: &Section) -> dbdyno_report::Section {
+pub(crate) fn report_section(section: &Section) -> dbdyno_report::Section {
     match section {
         Section::Cost => dbdyno_report::Section::Cost,
         Section::Doubt => dbdyno_report::Section::Doubt,
@@ -232,40 +232,43 @@ pub(crate) fn section(section: &Section) -> dbdyno_report::Section {
 
 /// A document for a terminal, of a command that has no colours.
 pub(crate) fn plain_text(document: &Document) -> String {
-    terminal::written(document, &TextStyle { colour: Colour::Plain, width: screen::width() })
+    terminal::render_document(
+        document,
+        &TextStyle { colour: Colour::Plain, width: screen::width() },
+    )
 }
 
 /// The same of a list: in a pipe each of its lines stays one.
 pub(crate) fn list_text(document: &Document) -> String {
     let width = screen::columns().unwrap_or(usize::MAX);
-    terminal::written(document, &TextStyle { colour: Colour::Plain, width })
+    terminal::render_document(document, &TextStyle { colour: Colour::Plain, width })
 }
 
 /// Prints a result in the format that was asked for.
-pub(crate) fn document(
+pub(crate) fn print_document(
     shape: Shape,
     document: impl FnOnce() -> Document,
     json: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
-    let style = style(shape.color);
+    let style = text_style(shape.color);
     let text = match shape.format {
-        Format::Text => terminal::written(&document(), &style),
-        Format::Markdown => markdown::written(&document()),
-        Format::Csv => csv::written(&document()),
+        Format::Text => terminal::render_document(&document(), &style),
+        Format::Markdown => markdown::render_document(&document()),
+        Format::Csv => csv::render_document(&document()),
         Format::Json => json(),
     };
     print_styled(&text, &style)
 }
 
 /// Prints a result that has no rows for a spreadsheet in the format that was asked for.
-pub(crate) fn report(
+pub(crate) fn print_report(
     format: ReportFormat,
     document: impl FnOnce() -> Document,
     json: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
     print(&match format {
         ReportFormat::Text => plain_text(&document()),
-        ReportFormat::Markdown => markdown::written(&document()),
+        ReportFormat::Markdown => markdown::render_document(&document()),
         ReportFormat::Json => json(),
     })
 }
@@ -273,12 +276,12 @@ pub(crate) fn report(
 /// Writes what may be printed by a program of others, such as the runner of a workflow, and says
 /// where it is.
 pub(crate) fn write_still(path: &Path, text: &str) -> Result<(), Failure> {
-    write_page(path, harmless(text).into_owned())
+    write_page(path, sanitize_text(text).into_owned())
 }
 
 /// The text of a file with names that come from outside: who shows it, or the runner of a workflow
 /// that prints it, is not steered by it.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+pub(crate) fn sanitize_text(text: &str) -> Cow<'_, str> {
     plain(text, TerminalRights::Nothing)
 }
 
@@ -287,7 +290,7 @@ pub(crate) fn write_page(path: &Path, page: String) -> Result<(), Failure> {
     let shown = path.display().to_string();
     files::write(path, page)?;
     let shown = std::fs::canonicalize(path).map_or(shown, |path| path.display().to_string());
-    say(&format!("report {shown}"));
+    say_text(&format!("report {shown}"));
     Ok(())
 }
 
@@ -323,8 +326,8 @@ mod tests {
 
     #[test]
     fn no_message_shows_a_password_that_a_server_repeats() {
-        hide(&Secret::new("correct-horse"));
-        hide(&Secret::new("mysql"));
+        hide_password(&Secret::new("correct-horse"));
+        hide_password(&Secret::new("mysql"));
         let said = "mysql says: denied (using password correct-horse, correct-horse)";
         assert_eq!(without_passwords(said), "mysql says: denied (using password ***, ***)");
     }

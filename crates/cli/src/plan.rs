@@ -122,13 +122,13 @@ impl Starts {
 /// Recorded arrivals that cannot be read; a load that is not there, or that cannot be asked of
 /// these arms.
 pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan, Failure> {
-    arms.iter_mut().try_for_each(login::fill)?;
+    arms.iter_mut().try_for_each(login::fill_login)?;
     begin(flags, &mut arms)?;
     let driving = driving_of(flags)?;
     let shape = shape_of(&driving, flags);
     let rand = flags.rand.as_deref().map(|name| Rand { name, skew: flags.skew });
     let LoadChoice { stages, files, step_seconds } =
-        loads::choose(&flags.load, &flags.load_file, rand)?;
+        loads::choose_loads(&flags.load, &flags.load_file, rand)?;
     let own = insert_benchmark::rounds(step_seconds);
     let is_steps = own.is_some();
     let warm_up_ns =
@@ -155,8 +155,8 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
         pin => pin,
     };
     set_rounds(&mut plan, flags, &shape, own.as_ref())?;
-    insert_benchmark::check(&plan).map_err(Failure::Usage)?;
-    dbdyno_lab::check(&plan)?;
+    insert_benchmark::check_step_order(&plan).map_err(Failure::Usage)?;
+    dbdyno_lab::check_plan(&plan)?;
     Ok(plan)
 }
 
@@ -238,7 +238,7 @@ fn set_rounds(
         }
         (None, None) => round_of(&plan.question.driving, shape.round_ms * 1_000_000)?,
     };
-    let levels = Levels::of(flags, plan, usual_restarts, own.is_some())?;
+    let levels = Levels::from_flags(flags, plan, usual_restarts, own.is_some())?;
     (plan.schedule.restarts, plan.schedule.reloads) = (levels.restarts, levels.reloads);
     Ok(())
 }
@@ -310,7 +310,9 @@ fn topology(flags: &Compare, arm: ArmIndex, begin: &mut Begin) -> Result<(), Fai
     }
     if let Some(topology) = &mut begin.topology {
         topology.delay = topology.delay.or(flags.delay);
-        topology.check().map_err(|why| Failure::Usage(format!("{arm} is {topology}: {why}")))?;
+        topology
+            .check_delay()
+            .map_err(|why| Failure::Usage(format!("{arm} is {topology}: {why}")))?;
     }
     match begin.topology {
         None if flags.delay.is_some() => Err(Failure::Usage(format!(
@@ -373,12 +375,12 @@ fn are_restarted(plan: &Plan) -> bool {
 
 /// A placement on processors that we have.
 fn placeable(pin: Pin) -> Result<Pin, Failure> {
-    let ours = dbdyno_sandbox::processors();
-    let all = Processors::of(ours.iter().copied());
+    let ours = dbdyno_sandbox::allowed_processors();
+    let all = Processors::from_numbers(ours.iter().copied());
     match pin {
         Pin::Given(Placement { clients, servers }) => {
             let named = clients.numbers().chain(servers.numbers());
-            let foreign = Processors::of(named.filter(|number| !ours.contains(number)));
+            let foreign = Processors::from_numbers(named.filter(|number| !ours.contains(number)));
             if !foreign.is_any() {
                 return Err(Failure::Usage(format!(
                     "--pin {pin} names processors that dbdyno may not use ({foreign}); it may use \
@@ -397,7 +399,7 @@ fn placeable(pin: Pin) -> Result<Pin, Failure> {
 }
 
 /// The command that carries out this plan again. Passwords are not part of it.
-pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
+pub(crate) fn repeat_command(plan: &Plan, flags: &Compare) -> String {
     let wanted = until::in_words(flags);
     let mut plan = plan.clone();
     // Where something is wanted, the numbers are what the user gave.
@@ -405,7 +407,7 @@ pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
         plan.schedule.pairs = flags.rounds.unwrap_or(plan.schedule.pairs);
         plan.schedule.restarts = flags.restarts.unwrap_or(plan.schedule.restarts);
     }
-    let mut command = plan.command(&wanted);
+    let mut command = plan.command_line(&wanted);
     if flags.quick {
         command.push_str(" --quick");
     }
@@ -426,7 +428,7 @@ pub(crate) enum Words {
 }
 
 /// The plan in words: how many rounds, how long, what can be found by what runs like it have shown.
-pub(crate) fn announcement(plan: &Plan, known: &[Run], words: Words) -> String {
+pub(crate) fn announcement_of_plan(plan: &Plan, known: &[Run], words: Words) -> String {
     if plan.question.counting == Counting::Only {
         return format!("plan   {}\n{}", in_words(plan), counting_of(plan).trim_end());
     }
@@ -444,7 +446,7 @@ pub(crate) fn announcement(plan: &Plan, known: &[Run], words: Words) -> String {
     // What can be found of response times is not known beforehand.
     let told = cells.iter().filter(|_| plan.question.driving == Driving::Closed);
     let forecasts: Vec<CellForecast> =
-        told.map(|cell| CellForecast::of(plan, cell, known)).collect();
+        told.map(|cell| CellForecast::of_cell(plan, cell, known)).collect();
     match forecasts.as_slice() {
         [_, _, ..] if words == Words::Few => text.push_str(&promise_of_all(plan, &forecasts)),
         each => each.iter().for_each(|forecast| text.push_str(&promise(plan, forecast))),
@@ -521,11 +523,11 @@ fn driven(driving: &Driving) -> String {
 
 /// The newest runs that measured such arms with rounds of this length, newest first.
 pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
-    let dialects = plan.pair(Pairing::USUAL).map(ArmSpec::dialect);
+    let dialects = plan.pair_specs(Pairing::USUAL).map(ArmSpec::dialect);
     let alike = |known: Plan| {
         known.schedule.round_ns == plan.schedule.round_ns
             && known.question.driving == plan.question.driving
-            && known.pair(Pairing::USUAL).map(ArmSpec::dialect) == dialects
+            && known.pair_specs(Pairing::USUAL).map(ArmSpec::dialect) == dialects
     };
     let runs = store.list().map(|listed| listed.runs).unwrap_or_default();
     let newest = runs.into_iter().take(RUNS_LOOKED_AT);
@@ -537,7 +539,7 @@ pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
 fn promise_of_all(plan: &Plan, forecasts: &[CellForecast]) -> String {
     let power = power(plan);
     let found: Vec<f64> =
-        forecasts.iter().filter_map(|forecast| forecast.found(plan, power)).collect();
+        forecasts.iter().filter_map(|forecast| forecast.detectable_change(plan, power)).collect();
     let largest = found.iter().copied().fold(f64::NAN, f64::max);
     let least = found.iter().copied().fold(f64::NAN, f64::min);
     let mut text = if found.is_empty() {
@@ -575,9 +577,9 @@ fn promise(plan: &Plan, forecast: &CellForecast) -> String {
         None => format!("noise of {noise:.0} % a pair assumed"),
     };
     let power = power(plan);
-    let at_most = if plan.rule.stopping.looks().is_some() { "at most" } else { "about" };
-    let takes = for_people(forecast.takes(plan));
-    match forecast.found(plan, power) {
+    let at_most = if plan.rule.stopping.look_schedule().is_some() { "at most" } else { "about" };
+    let takes = for_people(forecast.measuring_time(plan));
+    match forecast.detectable_change(plan, power) {
         Some(effect) => format!(
             "       {what}: finds a change of {:.1} % or more in {at_most} {takes} ({source}{})\n",
             effect * 100.0,
@@ -603,7 +605,7 @@ fn minute_more(plan: &Plan, forecast: &CellForecast) -> String {
 fn ends(plan: &Plan) -> String {
     let mut text = String::new();
     let is_restarted = plan.schedule.restarts > 0;
-    if let Some((pairs, _)) = plan.rule.stopping.looks() {
+    if let Some((pairs, _)) = plan.rule.stopping.look_schedule() {
         let what = if is_restarted { "start" } else { "stretch" };
         text.push_str(&format!(
             "       judged after each {what} of {pairs} pairs: a cell ends as soon as it is \
@@ -639,7 +641,7 @@ pub(crate) fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
         );
         return text.trim_end().to_owned();
     }
-    let left = Remaining::of(plan, Some(run));
+    let left = Remaining::of_run(plan, Some(run));
     let mut text = format!(
         "resume {}: {arms}\n       {} of {} rounds are measured and kept; about \
          {} of measuring left",
@@ -701,7 +703,7 @@ pub(crate) mod tests {
         ] {
             let given = flags(&format!("compare sqlite: sqlite:{options}"));
             let plan = planned(&given);
-            let command = command(&plan, &given);
+            let command = repeat_command(&plan, &given);
             let words = command.strip_prefix("dbdyno ").unwrap();
             assert_eq!(planned(&flags(words)), plan, "{command}");
         }

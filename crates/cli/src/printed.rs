@@ -145,8 +145,8 @@ impl PublishedFigures {
     pub(crate) fn read(top: &FileSection<'_, '_>) -> Result<PublishedFigures, FileError> {
         let mut stands_for = Vec::new();
         if let Some(all) = top.value("stands-for") {
-            for (release, _, arm) in all.section("stands-for")?.all() {
-                let text = arm.text()?;
+            for (release, _, arm) in all.as_section("stands-for")?.all_entries() {
+                let text = arm.as_text()?;
                 let spec = text.parse().map_err(|error| arm.error(format!("{text}: {error}")))?;
                 stands_for.push((release.to_owned(), spec));
             }
@@ -160,17 +160,17 @@ impl PublishedFigures {
 }
 
 fn table(entry: FileEntry<'_, '_>) -> Result<PublishedTable, FileError> {
-    let section = entry.section("a published table")?;
-    let text = |key, example| section.required(key, example)?.text().map(str::to_owned);
+    let section = entry.as_section("a published table")?;
+    let text = |key, example| section.required(key, example)?.as_text().map(str::to_owned);
     let ratios = section.required("ratios", "ratios = { point-query = 0.62 }")?;
     let reasons = match section.value("because") {
-        Some(reasons) => reasons.section("because")?.all(),
+        Some(reasons) => reasons.as_section("because")?.all_entries(),
         None => Vec::new(),
     };
     let mut rows = Vec::new();
-    for (load, _, ratio) in ratios.section("ratios")?.all() {
+    for (load, _, ratio) in ratios.as_section("ratios")?.all_entries() {
         let because = reasons.iter().find(|(of, ..)| *of == load);
-        let because = because.map(|(_, _, why)| why.text().map(str::to_owned)).transpose()?;
+        let because = because.map(|(_, _, why)| why.as_text().map(str::to_owned)).transpose()?;
         rows.push(PublishedRow { load: load.to_owned(), ratio: positive(&ratio)?, because });
     }
     if let Some((of, _, why)) =
@@ -179,11 +179,11 @@ fn table(entry: FileEntry<'_, '_>) -> Result<PublishedTable, FileError> {
         return Err(why.error(format!("there is no ratio of {of:?} that this could explain")));
     }
     let what = match section.value("what") {
-        Some(what) => RoundFigure::read(what.text()?),
+        Some(what) => RoundFigure::read(what.as_text()?),
         None => RoundFigure::Rate,
     };
     let clients = match section.value("clients") {
-        Some(clients) => Some(clients.number(1, 1_000_000)? as u32),
+        Some(clients) => Some(clients.as_number(1, 1_000_000)? as u32),
         None => None,
     };
     let table = PublishedTable {
@@ -200,7 +200,7 @@ fn table(entry: FileEntry<'_, '_>) -> Result<PublishedTable, FileError> {
 
 /// A ratio.
 fn positive(entry: &FileEntry<'_, '_>) -> Result<f64, FileError> {
-    let number = entry.plain()?.parse::<f64>().ok();
+    let number = entry.as_plain_text()?.parse::<f64>().ok();
     number
         .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
         .ok_or_else(|| entry.error("a ratio is a number above 0, such as 0.62".to_owned()))

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dbdyno_explain::profile::{
-    EVENT_LINE, SAMPLES_LINE, WaitStacks, WeightedProfile, by_class, contradiction, difference,
-    flame, read_process, waits,
+    EVENT_LINE, SAMPLES_LINE, WaitStacks, WeightedProfile, by_class, compare_waits, difference,
+    flame_graph, read_process, why_incomparable,
 };
 use dbdyno_lab::profile::SampleKind;
 use dbdyno_lab::{ArmProfile, Lab, Stacks, input};
@@ -123,11 +123,11 @@ fn compared(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> Result<(), Failu
     if flags.servers.is_empty() {
         for arm in Arm::BOTH {
             for (side, one) in sides[arm].iter().zip(&profiles[arm]) {
-                output::say(&format!("{}: taken for {}", side.name, one.profile.taken_for));
+                output::say_text(&format!("{}: taken for {}", side.name, one.profile.taken_for));
             }
         }
     }
-    if let Some(why) = contradiction(&profiles.base, &profiles.test) {
+    if let Some(why) = why_incomparable(&profiles.base, &profiles.test) {
         return Err(Failure::Usage(why));
     }
     let found = difference(&profiles.base, &profiles.test);
@@ -136,7 +136,7 @@ fn compared(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> Result<(), Failu
     let texts = PerArm::from_fn(|arm| {
         sides[arm].iter().map(|side| side.stacks.as_str()).collect::<Vec<_>>()
     });
-    let flame = flame(&profiles.base, &profiles.test, &texts)
+    let flame = flame_graph(&profiles.base, &profiles.test, &texts)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let labels = labels(flags, sides);
     output::write_page(path, dbdyno_report::profile_html(&found, &flame, &labels))
@@ -155,14 +155,16 @@ fn by_start(plan: &Plan, one: &ArmProfile) -> Result<WaitProfile, Failure> {
 fn waited(flags: &ProfileFlags, plan: &Plan, all: &[ArmProfile]) -> Result<(), Failure> {
     let all: Vec<WaitProfile> =
         all.iter().map(|one| by_start(plan, one)).collect::<Result<_, _>>()?;
-    let found = waits(plan.question.clients[0], &all);
-    output::document(flags.shape, || waits_document(&found), || waits_json(&found))
+    let found = compare_waits(plan.question.clients[0], &all);
+    output::print_document(flags.shape, || waits_document(&found), || waits_json(&found))
 }
 
 /// What each side is called: its server, or its files.
 fn labels(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> PerArm<String> {
     match flags.servers.as_slice() {
-        [base, test] => PerArm { base, test }.map(|server| MaskedTarget::of(server).to_string()),
+        [base, test] => {
+            PerArm { base, test }.map(|server| MaskedTarget::from_text(server).to_string())
+        }
         _ => PerArm::from_fn(|arm| {
             sides[arm].iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(", ")
         }),
@@ -171,7 +173,7 @@ fn labels(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> PerArm<String> {
 
 fn show(flags: &ProfileFlags, found: &ProfileDifference) -> Result<(), Failure> {
     let extent = if flags.all { ProfileExtent::All } else { ProfileExtent::Changed };
-    output::document(flags.shape, || profile_document(found, extent), || profile_json(found))
+    output::print_document(flags.shape, || profile_document(found, extent), || profile_json(found))
 }
 
 /// A profile: what it is called, its stacks as text, and the operations beside it.
@@ -211,7 +213,7 @@ fn taken(
     let home = session::open_home(place)?;
     let mut store = session::open_own_store(place)?;
     let stop = session::stop_flag();
-    output::say(&format!(
+    output::say_text(&format!(
         "profiles of {}: {} of each arm, {:.0} s each",
         plan.cells().first().map(ToString::to_string).unwrap_or_default(),
         plan.schedule.restarts + 1,
@@ -223,11 +225,11 @@ fn taken(
     let clock = session::clock(plan, &store, 0)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let kind = if flags.waits { SampleKind::Waits } else { SampleKind::Samples };
-    let all = dbdyno_lab::profile(&mut lab, plan, kind, env!("CARGO_PKG_VERSION"))?;
+    let all = dbdyno_lab::profile_arms(&mut lab, plan, kind, env!("CARGO_PKG_VERSION"))?;
     drop(ticker);
     let lost = all.iter().map(|one| one.stacks.lost).max().unwrap_or(0);
     if lost > 0 {
-        output::say(&format!(
+        output::say_text(&format!(
             "note   {lost} records were lost, for they came faster than they could be written: {}",
             if flags.waits {
                 "waits among them count as working; fewer clients, or a quieter host"
@@ -307,7 +309,7 @@ fn say_unnamed(arm: Arm, all: &[ArmProfile]) {
     }
     files.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (file, count) in files.into_iter().filter(|(_, count)| *count >= 0.01 * samples) {
-        output::say(&format!(
+        output::say_text(&format!(
             "note   {:.0} % of the samples of {arm} are in functions of {file} without names: it \
              is stripped; with its debug package, or of a build that has symbols, they would have \
              some",
@@ -324,12 +326,12 @@ fn keep(directory: &Path, sides: &PerArm<Vec<Side>>, waits: bool) -> Result<(), 
         command.push_str(&format!(" --{arm}"));
         for side in &sides[arm] {
             let path = directory.join(format!("{}.folded", side.name));
-            files::write(&path, output::harmless(&side.stacks).as_bytes())?;
+            files::write(&path, output::sanitize_text(&side.stacks).as_bytes())?;
             let operations = side.operations.unwrap_or_default();
             command.push_str(&format!(" {}@{operations:.0}", path.display()));
         }
     }
-    output::say(&if waits {
+    output::say_text(&if waits {
         format!("kept in {}: stacks of waits, in microseconds", directory.display())
     } else {
         format!("kept; to compare them again: {command}")
@@ -345,7 +347,7 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
 fn of_file(file: &Path, operations: Option<f64>, process: Option<&str>) -> Result<Side, Failure> {
     let name = file.display().to_string();
     input::open(file).map_err(|error| unread(file, &error))?;
-    match dbdyno_lab::imported(file, process).map_err(Failure::Usage)? {
+    match dbdyno_lab::import_stacks(file, process).map_err(Failure::Usage)? {
         Some(stacks) if stacks.samples == 0.0 => {
             let of = process.map_or_else(String::new, |name| {
                 format!(" of a process named {name}; leave out --process to see all")
@@ -354,7 +356,7 @@ fn of_file(file: &Path, operations: Option<f64>, process: Option<&str>) -> Resul
         }
         Some(stacks) => {
             for (program, why) in &stacks.unread {
-                output::say(&format!("note   functions of {program} have no names: {why}"));
+                output::say_text(&format!("note   functions of {program} have no names: {why}"));
             }
             let text = of_event(&stacks);
             let told = Naming::Beside { programs: stacks.programs, idle: stacks.idle };
@@ -363,7 +365,7 @@ fn of_file(file: &Path, operations: Option<f64>, process: Option<&str>) -> Resul
         // Names of functions may have any bytes.
         None => {
             let bytes = input::read(file, PROFILE_MOST)
-                .and_then(|bytes| input::decoded(bytes, UNPACKED_MOST));
+                .and_then(|bytes| input::decode_text(bytes, UNPACKED_MOST));
             let stacks = bytes.map_err(|error| unread(file, &error))?;
             let told = Naming::Within { process: process.map(str::to_owned) };
             Ok(Side { name, stacks, operations, told })

@@ -43,7 +43,7 @@ impl Ticker {
     }
 
     /// Starts showing; where lines of JSON were asked for, rounds are told on stdout, too.
-    pub(crate) fn of(format: ToldFormat) -> Ticker {
+    pub(crate) fn for_format(format: ToldFormat) -> Ticker {
         let mut ticker = Ticker::new();
         ticker.has_lines = format == ToldFormat::Jsonl;
         ticker
@@ -51,7 +51,7 @@ impl Ticker {
 
     /// The same, and tells the plan when all arms are there: of one that cannot be had nobody needs
     /// to know how long it would take.
-    pub(crate) fn announcing(self, plan: String) -> Ticker {
+    pub(crate) fn with_plan(self, plan: String) -> Ticker {
         let mut ticker = self;
         ticker.plan = Some(plan);
         ticker
@@ -65,7 +65,7 @@ impl Ticker {
     }
 
     /// Ends showing; gives back which notes on the method were shown.
-    pub(crate) fn end(mut self) -> Once {
+    pub(crate) fn end_display(mut self) -> Once {
         std::mem::take(&mut self.once)
     }
 
@@ -74,7 +74,7 @@ impl Ticker {
             let now = now();
             let due = self.last_line.is_none_or(|last| now - last >= LINE_EVERY);
             if due && text != self.last_text {
-                output::say(&text);
+                output::say_text(&text);
                 self.last_line = Some(now);
                 self.last_text = text;
             }
@@ -98,7 +98,7 @@ impl Drop for Ticker {
 }
 
 impl Watch for Ticker {
-    fn progress(&mut self, progress: Progress<'_>) {
+    fn report_progress(&mut self, progress: Progress<'_>) {
         if matches!(progress, Progress::Filling { .. } | Progress::Begun(_))
             && let Some(plan) = self.plan.take()
         {
@@ -136,8 +136,8 @@ impl Watch for Ticker {
             Progress::Reading(text) => self.show(format!("reading {text}")),
             Progress::Playing(text) => self.show(format!("playing {text}")),
             Progress::Trial(text) => self.keep(&format!("trial  {text}")),
-            Progress::Warning(warning) if self.once.admits(warning) => {
-                self.keep(&output::talk(warning.severity.name(), &warning.text));
+            Progress::Warning(warning) if self.once.admits_warning(warning) => {
+                self.keep(&output::labelled_line(warning.severity.name(), &warning.text));
             }
             Progress::Warning(_) => {}
         }

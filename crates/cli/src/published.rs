@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::{output, printed, screen, session};
 
 /// Shows printed figures of experiments beside ours.
-pub(crate) fn published(place: &Place, flags: &PublishedFlags) -> Result<Exit, Failure> {
+pub(crate) fn show_published(place: &Place, flags: &PublishedFlags) -> Result<Exit, Failure> {
     if flags.explain && matches!(flags.format, PublishedFormat::Csv | PublishedFormat::Svg) {
         return Err(Failure::Usage(
             "--explain has no shape in csv and svg; take text, markdown or json".to_owned(),
@@ -39,13 +39,13 @@ pub(crate) fn published(place: &Place, flags: &PublishedFlags) -> Result<Exit, F
     if flags.explain {
         explain(place, &mut store, &runs, &mut all, flags.limit)?;
     }
-    let style = screen::style(Color::Auto);
+    let style = screen::text_style(Color::Auto);
     let document = dbdyno_report::published_document(&all);
     let text = match flags.format {
-        PublishedFormat::Text => terminal::written(&document, &style),
-        PublishedFormat::Markdown => markdown::written(&document),
+        PublishedFormat::Text => terminal::render_document(&document, &style),
+        PublishedFormat::Markdown => markdown::render_document(&document),
         PublishedFormat::Json => dbdyno_report::published_json(&all),
-        PublishedFormat::Csv => csv::written(&document),
+        PublishedFormat::Csv => csv::render_document(&document),
         PublishedFormat::Svg => dbdyno_report::published_svg(&all).ok_or_else(|| {
             Failure::Usage("there is nothing to draw: no printed figure was measured".to_owned())
         })?,
@@ -67,10 +67,10 @@ fn replication(
         return Err(Failure::Usage(format!("{}: {what}", file.display())));
     }
     let run = match run {
-        Some(run) => store.load(&store.resolve(run)?)?,
+        Some(run) => store.load(&store.resolve_run(run)?)?,
         None => newest(store, file, &experiment)?,
     };
-    let found = experiment.asked(file).held_against(&run, signs(&experiment, &run)?)?;
+    let found = experiment.printed_question(file).held_against(&run, signs(&experiment, &run)?)?;
     Ok((run, found))
 }
 
@@ -103,7 +103,7 @@ fn explain(
     let wanted: Vec<(RunPair<'_>, Cell)> =
         of_files.iter().map(|(file, one)| (runs[*file].pair(one.arms), one.cell.clone())).collect();
     let extent = Extent { limit, ..Extent::default() };
-    let told = explanation::explained(&home, store, &wanted, extent)?;
+    let told = explanation::explain_cells(&home, store, &wanted, extent)?;
     for ((file, one), explanation) in of_files.into_iter().zip(told) {
         let Beyond { of, what, theirs, ours, .. } = one;
         all[file].explained.rows.push(ExplainedRow { of, what, theirs, ours, explanation });
@@ -162,7 +162,7 @@ fn beyond(run: &Run, tables: &[ReplicatedTable]) -> Vec<Beyond> {
 /// The newest run of the whole form, or else of the short one.
 fn newest(store: &Store, file: &Path, experiment: &Experiment) -> Result<Run, Failure> {
     let mut names = experiment.run_names();
-    let found = names.find_map(|name| store.resolve(&format!("@{name}")).ok());
+    let found = names.find_map(|name| store.resolve_run(&format!("@{name}")).ok());
     let Some(id) = found else {
         let file = file.display();
         return Err(Failure::Usage(format!(
@@ -182,7 +182,7 @@ fn signs(experiment: &Experiment, run: &Run) -> Result<Vec<FoundSign>, Failure> 
         let test = run.plan.arms[pairing.test].to_string();
         let test = (run.plan.arms.count() > 2).then_some(test);
         for expectation in &experiment.expectations {
-            let found = dbdyno_judge::outcomes(pair, &comparison, &expectation.figure)?;
+            let found = dbdyno_judge::figure_outcomes(pair, &comparison, &expectation.figure)?;
             signs.extend(found.into_iter().map(|outcome| FoundSign {
                 expectation: expectation.clone(),
                 test: test.clone(),
@@ -234,7 +234,7 @@ mod tests {
                         plan.cells().into_iter().map(|cell| cell.load).collect();
                     for row in figures.tables.iter().flat_map(|table| &table.rows) {
                         let is_measured =
-                            row.group().is_some() || loads.iter().any(|load| row.is_of(load));
+                            row.load_group().is_some() || loads.iter().any(|load| row.is_of(load));
                         assert!(is_measured, "{told}: {} is not measured", row.load);
                     }
                 }

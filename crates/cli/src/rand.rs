@@ -12,7 +12,7 @@
 use dbdyno_model::Stage;
 use dbdyno_workload::{Catalog, Spec, catalog};
 
-use crate::load_names::resolve;
+use crate::load_names::resolve_load;
 
 const RAND: &str = "rand";
 const SKEW: &str = "skew";
@@ -46,7 +46,7 @@ impl Rand<'_> {
                 continue;
             }
             let label = self.label(label)?;
-            resolve(catalog, &label)?;
+            resolve_load(catalog, &label)?;
             changed.push(match stage {
                 Stage::Warm { limit_s, .. } => Stage::Warm { load: label, limit_s },
                 Stage::Measure(_) | Stage::Settle | Stage::Restore => Stage::Measure(label),
@@ -64,7 +64,7 @@ impl Rand<'_> {
 
     fn label(&self, label: &str) -> Result<String, String> {
         let spec = Spec::parse(label).map_err(|error| error.to_string())?;
-        if spec.options().text(RAND).is_some() {
+        if spec.options().take_text(RAND).is_some() {
             return Ok(label.to_owned());
         }
         let spec = spec.with_default(RAND, self.name);
@@ -77,7 +77,7 @@ impl Rand<'_> {
 
 /// Whether a load has the option.
 fn draws(catalog: &Catalog, label: &str) -> Result<bool, String> {
-    Ok(resolve(catalog, label)?.options.contains(&RAND))
+    Ok(resolve_load(catalog, label)?.options.contains(&RAND))
 }
 
 /// The loads that come with dbdyno and do not have the option.

@@ -8,7 +8,8 @@
 //! ```
 
 use dbdyno_check::{
-    Checker, History, Level, LogAgrees, LoggedChange, TransactionOutcome, read_records, seal,
+    Checker, History, Level, LogAgrees, LoggedChange, TransactionOutcome, read_records,
+    write_total_length,
 };
 use dbdyno_lab::{
     AnomalyWitness, AskingLimit, IsolationLab, LevelRecord, PromiseScope, RandomLoad,
@@ -33,7 +34,7 @@ use crate::{files, output, session, witnesses};
 
 /// Drives each target, one after the other, and judges what was recorded.
 pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
-    let specs = flags.specs()?;
+    let specs = flags.arm_specs()?;
     let levels = levels_of(&flags.level);
     refuse_what_is_at_odds(flags, &specs, &levels)?;
     let load = load_of(flags)?;
@@ -77,7 +78,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             let mut level = level?;
             level.witnesses = replayed.into_iter().map(witnesses::replay_finding).collect();
             if let Some(folder) = &flags.scripts {
-                witnesses::keep(folder, &target, &level)?;
+                witnesses::write_witnesses(folder, &target, &level)?;
             }
             levels.push(level);
         }
@@ -88,7 +89,11 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         }
     }
     let extent = if flags.all { IsolationExtent::Stories } else { IsolationExtent::Tables };
-    output::report(flags.format, || random_document(&report, extent), || verdicts_json(&report))?;
+    output::print_report(
+        flags.format,
+        || random_document(&report, extent),
+        || verdicts_json(&report),
+    )?;
     Ok(if is_cut_short { Exit::Interrupted } else { exit_of(&report) })
 }
 
@@ -167,10 +172,10 @@ fn judged(
         match flags.kind {
             // Searches by ranges and deletions have words in records alone.
             VerifyKind::Rows => {
-                seal(&mut recorded.records);
+                write_total_length(&mut recorded.records);
                 files::write(path, &recorded.records)?;
             }
-            _ => check::exported(&history, path)?,
+            _ => check::export_history(&history, path)?,
         }
     }
     let LevelRecord { level, promise: promised, family, of, refused, lost, unrecorded, .. } =
@@ -179,14 +184,16 @@ fn judged(
     let checker = Checker::new(&history);
     let others = USUAL.into_iter().filter(|level| *level != promised);
     let asked: Vec<Level> = std::iter::once(promised).chain(others).collect();
-    let verdicts = checker.verdicts(&asked);
+    let verdicts = checker.proved_verdicts(&asked);
     let promise = &verdicts[0].1;
-    let anomalies = witnesses::anomalies(&history, &checker, threads_of(flags));
+    let anomalies = witnesses::find_anomalies(&history, &checker, threads_of(flags));
     let source = format!("dbdyno verify {target} --level {level} --seed {}", flags.seed);
     // A case is of all transactions, whoever says its statements.
     let prevented = (of == PromiseScope::OfAll).then(|| format!("{family} {level}"));
     let witnesses = match flags.kind {
-        VerifyKind::Rows => witnesses::of(&history, &anomalies, promise, &prevented, &source),
+        VerifyKind::Rows => {
+            witnesses::anomaly_witnesses(&history, &anomalies, promise, &prevented, &source)
+        }
         _ => Vec::new(),
     };
     let proved = RandomLevel {
@@ -203,7 +210,7 @@ fn judged(
         row_log: log.map(row_log_finding),
         anomalies: anomalies.into_iter().map(witnesses::pair_finding).collect(),
         witnesses: Vec::new(),
-        without_script: witnesses::unplayed(&witnesses),
+        without_script: witnesses::unplayed_anomalies(&witnesses),
         history: check::report_of(&history, &checker.contention(), &verdicts),
     };
     Ok((proved, witnesses))

@@ -48,7 +48,7 @@ pub(crate) fn width() -> usize {
 }
 
 /// How text looks here.
-pub(crate) fn style(color: Color) -> TextStyle {
+pub(crate) fn text_style(color: Color) -> TextStyle {
     let wished = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let is_capable = std::io::stdout().is_terminal() && !console::is_dumb();
     let colour = match color {

@@ -18,15 +18,16 @@ use dbdyno_model::{
     TargetError, Topology, TopologyShape, TransactionRecording, setting, split_version, target,
 };
 use dbdyno_sandbox::{
-    BackgroundServer, BackgroundState, Home, Image, LaunchOptions, PRESETS, Release, here,
-    likely_version, start_together, start_together_again, stop_together, together,
+    BackgroundServer, BackgroundState, Home, Image, LaunchOptions, PRESETS, Release,
+    ensemble_members, installed_releases, likely_version, start_together, start_together_again,
+    stop_together,
 };
 use dbdyno_workload::suggest::did_you_mean;
 
 use crate::args::Place;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::server_list::{OfferExtent, described, server_list, state_and_role};
+use crate::server_list::{OfferExtent, release_document, server_list, state_and_role};
 use crate::{files, output, session};
 
 #[derive(Debug, Args)]
@@ -164,11 +165,11 @@ pub(crate) fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
         }
         ServerCommand::Shell(named) => {
             let server = background(&home, &named.name)?;
-            let code = files::by_users_umask(|| server.shell(&home))?;
+            let code = files::by_users_umask(|| server.run_shell(&home))?;
             Ok(if code == 0 { Exit::Holds } else { Exit::CouldNot })
         }
         ServerCommand::Logs(logs) => {
-            let lines = background(&home, &logs.name)?.log(logs.lines);
+            let lines = background(&home, &logs.name)?.last_log_lines(logs.lines);
             output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
             Ok(Exit::Holds)
         }
@@ -189,7 +190,7 @@ fn release_of(text: &str) -> Result<ReleaseSpec, Failure> {
         Err(TargetError::UnknownKind(kind)) => Err(Failure::Usage(format!(
             "SERVER {:?}: unknown kind of server {kind:?}{}; write mysql:VERSION, \
              mariadb:VERSION or postgres:VERSION, or a name that `dbdyno server ls` shows",
-            MaskedTarget::of(text),
+            MaskedTarget::from_text(text),
             did_you_mean(&kind, target::KINDS)
         ))),
         Err(TargetError::Malformed(reason)) => Err(Failure::Usage(format!("SERVER: {reason}"))),
@@ -211,9 +212,9 @@ fn got(home: &Home, flags: &Get) -> Result<Exit, Failure> {
     }
     let release = match &flags.from {
         None if flags.unpinned => {
-            dbdyno_sandbox::get_unpinned(home, product, &version, &mut output::say)?
+            dbdyno_sandbox::get_unpinned(home, product, &version, &mut output::say_text)?
         }
-        None => dbdyno_sandbox::get(home, product, &version, &mut output::say)?,
+        None => dbdyno_sandbox::get(home, product, &version, &mut output::say_text)?,
         Some(path) => {
             let (version, source) = split_version(&version);
             if source.is_some_and(|source| source != SourceKind::Files) {
@@ -222,10 +223,10 @@ fn got(home: &Home, flags: &Get) -> Result<Exit, Failure> {
                     flags.server
                 )));
             }
-            dbdyno_sandbox::get_from(home, product, version, path, &mut output::say)?
+            dbdyno_sandbox::get_from(home, product, version, path, &mut output::say_text)?
         }
     };
-    output::print(&output::list_text(&described(&release)?))?;
+    output::print(&output::list_text(&release_document(&release)?))?;
     Ok(Exit::Holds)
 }
 
@@ -240,9 +241,9 @@ fn line_of(image: &Image) -> String {
 }
 
 fn images(home: &Home, flags: &Images) -> Result<Exit, Failure> {
-    let all = Image::all(home);
+    let all = Image::all_in(home);
     if all.is_empty() {
-        output::say("no images; `compare` makes them of tables from 64 MB on");
+        output::say_text("no images; `compare` makes them of tables from 64 MB on");
     }
     for image in &all {
         let mut text = line_of(image);
@@ -250,10 +251,10 @@ fn images(home: &Home, flags: &Images) -> Result<Exit, Failure> {
             text.push_str(&format!("      {line}\n"));
         }
         if flags.check {
-            match image.check() {
+            match image.verify_files() {
                 Ok(()) => text.push_str("      checked: every file is what it was\n"),
                 // Another dbdyno may remove it while its files are read: that is no damage.
-                Err(_) if Image::named(home, &image.name).is_none() => {
+                Err(_) if Image::find_by_name(home, &image.name).is_none() => {
                     text.push_str("      removed by another dbdyno while it was checked\n");
                 }
                 Err(error) => return Err(error.into()),
@@ -272,7 +273,7 @@ fn all_of(home: &Home, name: &str) -> Result<Vec<BackgroundServer>, Failure> {
             "NAME {name:?}: it belongs to {of}, and they start, stop and go together: name {of}",
             of = membership.of
         ))),
-        _ => Ok(together(home, &named)),
+        _ => Ok(ensemble_members(home, &named)),
     }
 }
 
@@ -306,24 +307,28 @@ fn started_together(
     wanted: &ReleaseSpec,
     shape: TopologyShape,
 ) -> Result<Exit, Failure> {
-    let release = dbdyno_sandbox::get(home, wanted.product, &wanted.version, &mut output::say)?;
+    let release =
+        dbdyno_sandbox::get(home, wanted.product, &wanted.version, &mut output::say_text)?;
     let name = flags.name.clone().unwrap_or_else(|| release.name());
-    let options = LaunchOptions::for_host(home.memory_mb()).with(&wanted.settings);
+    let options = LaunchOptions::for_host(home.memory_mb()).with_settings(&wanted.settings);
     let told = options.told_to(&release)?;
-    output::say(&format!("options of each member\n{}", told.to_string().trim_end()));
-    let members = start_together(home, &release, &options, shape, &name, &mut output::say)?;
+    output::say_text(&format!("options of each member\n{}", told.to_string().trim_end()));
+    let members = start_together(home, &release, &options, shape, &name, &mut output::say_text)?;
     let usual = told.settings();
     let besides = members[0].settings.iter().filter(|setting| !usual.contains(setting));
     let besides: Vec<String> = besides.map(|(name, value)| format!("{name}={value}")).collect();
-    output::say(&format!("for {shape} the first also gets: {}", besides.join(" ")));
+    output::say_text(&format!("for {shape} the first also gets: {}", besides.join(" ")));
     show_together(&members)
 }
 
 fn show_together(members: &[BackgroundServer]) -> Result<Exit, Failure> {
     let name = &members[0].name;
-    output::say(&format!("{} of {name} run; `dbdyno server stop {name}` ends them", members.len()));
+    output::say_text(&format!(
+        "{} of {name} run; `dbdyno server stop {name}` ends them",
+        members.len()
+    ));
     for member in members {
-        let role = member.role().map_or("", MemberRole::name);
+        let role = member.member_role().map_or("", MemberRole::name);
         output::print(&format!("{role:9} {}\n", member.url()?.expose()))?;
     }
     Ok(Exit::Holds)
@@ -334,19 +339,20 @@ fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
     if let Some((wanted, shape)) = members_of(flags)? {
         return started_together(home, flags, &wanted, shape);
     }
-    let known = BackgroundServer::named(home, &flags.server).filter(|_| flags.name.is_none());
+    let known =
+        BackgroundServer::find_by_name(home, &flags.server).filter(|_| flags.name.is_none());
     if known.is_some_and(|known| known.membership.is_some()) {
         let members = all_of(home, &flags.server)?;
-        return show_together(&start_together_again(home, &members, &mut output::say)?);
+        return show_together(&start_together_again(home, &members, &mut output::say_text)?);
     }
-    let server = match (BackgroundServer::named(home, &flags.server), &flags.name) {
+    let server = match (BackgroundServer::find_by_name(home, &flags.server), &flags.name) {
         (Some(known), None) => awake(home, known)?,
         _ => {
             let wanted = release_of(&flags.server)?;
             let (product, version) = (wanted.product, &wanted.version);
-            let release = dbdyno_sandbox::get(home, product, version, &mut output::say)?;
+            let release = dbdyno_sandbox::get(home, product, version, &mut output::say_text)?;
             let name = flags.name.clone().unwrap_or_else(|| release.name());
-            match BackgroundServer::named(home, &name) {
+            match BackgroundServer::find_by_name(home, &name) {
                 Some(known) if flags.name.is_none() && wanted.settings.is_empty() => {
                     awake(home, known)?
                 }
@@ -355,7 +361,7 @@ fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
         }
     };
     let name = &server.name;
-    output::say(&format!(
+    output::say_text(&format!(
         "{name} {}; `dbdyno server stop {name}` ends it",
         state_and_role(&server)
     ));
@@ -370,18 +376,18 @@ fn new_one(
     settings: &[Setting],
     name: &str,
 ) -> Result<BackgroundServer, Failure> {
-    let options = LaunchOptions::for_host(home.memory_mb()).with(settings);
+    let options = LaunchOptions::for_host(home.memory_mb()).with_settings(settings);
     let told = options.told_to(release)?;
-    output::say(&format!("options of {name}\n{}", told.to_string().trim_end()));
-    Ok(BackgroundServer::start(home, release, &options, name, &mut output::say)?)
+    output::say_text(&format!("options of {name}\n{}", told.to_string().trim_end()));
+    Ok(BackgroundServer::start(home, release, &options, name, &mut output::say_text)?)
 }
 
 fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
     let ReleaseSpec { product, version, settings } = release_of(&flags.server)?;
     let version = likely_version(home, product, &version);
     let memory_mb = flags.memory.unwrap_or_else(|| home.memory_mb());
-    let options = LaunchOptions::for_host(memory_mb).with(&settings);
-    let told = options.translate(product, &version)?;
+    let options = LaunchOptions::for_host(memory_mb).with_settings(&settings);
+    let told = options.translate_for(product, &version)?;
     output::print(&output::lines(format!("options of {} {version}\n{told}", product.name())))?;
     Ok(Exit::Holds)
 }
@@ -392,7 +398,7 @@ const PRESET_WIDTH: usize = 16;
 fn presets() -> Result<Exit, Failure> {
     let items = PRESETS.iter().map(|about| {
         let setting = Setting::Preset(about.preset).to_string();
-        LabelledItem::new(about.text).label(setting, PRESET_WIDTH)
+        LabelledItem::new(about.text).with_label(setting, PRESET_WIDTH)
     });
     let shown = "`dbdyno server options 'SERVER?preset=NAME'` shows the options of each";
     let document = Document::from(vec![vec![
@@ -408,39 +414,39 @@ fn awake(home: &Home, known: BackgroundServer) -> Result<BackgroundServer, Failu
     match known.state() {
         BackgroundState::Running(_) => Ok(known),
         BackgroundState::Stopped | BackgroundState::Gone => {
-            output::say(&format!("{} starts with the same options as before", known.name));
+            output::say_text(&format!("{} starts with the same options as before", known.name));
             for (name, value) in &known.settings {
                 let equals = if value.is_empty() { "" } else { " = " };
-                output::say(&format!("  {name}{equals}{value}"));
+                output::say_text(&format!("  {name}{equals}{value}"));
             }
-            Ok(known.start_again(home, &mut output::say)?)
+            Ok(known.start_again(home, &mut output::say_text)?)
         }
     }
 }
 
 fn background(home: &Home, name: &str) -> Result<BackgroundServer, Failure> {
-    BackgroundServer::named(home, name).ok_or_else(|| {
+    BackgroundServer::find_by_name(home, name).ok_or_else(|| {
         let all: Vec<String> =
-            BackgroundServer::all(home).into_iter().map(|known| known.name).collect();
+            BackgroundServer::all_in(home).into_iter().map(|known| known.name).collect();
         let hint = if all.is_empty() {
             "none runs; start one with `dbdyno server start mysql:8.0`".to_owned()
         } else {
             format!("there are {}", all.join(", "))
         };
-        let name = MaskedTarget::of(name);
+        let name = MaskedTarget::from_text(name);
         Failure::Usage(format!("NAME {name:?}: there is no background server of this name; {hint}"))
     })
 }
 
 fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
-    if BackgroundServer::named(home, name).is_some() {
+    if BackgroundServer::find_by_name(home, name).is_some() {
         for server in all_of(home, name)?.iter().rev() {
             server.remove(home)?;
         }
         return Ok(Exit::Holds);
     }
-    if let Some(image) = Image::named(home, name) {
-        return if image.remove(home, &mut output::say)? {
+    if let Some(image) = Image::find_by_name(home, name) {
+        return if image.remove(home, &mut output::say_text)? {
             Ok(Exit::Holds)
         } else {
             Err(Failure::Usage(format!(
@@ -449,13 +455,14 @@ fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
         };
     }
     let tree = name.replacen(':', "-", 1);
-    let Some(release) = here(home).into_iter().find(|release| release.name() == tree) else {
-        let name = MaskedTarget::of(name);
+    let Some(release) = installed_releases(home).into_iter().find(|release| release.name() == tree)
+    else {
+        let name = MaskedTarget::from_text(name);
         return Err(Failure::Usage(format!(
             "NAME {name:?}: no background server, release or image has this name; `dbdyno server \
              ls` names all"
         )));
     };
-    dbdyno_sandbox::remove(home, &release, &mut output::say)?;
+    dbdyno_sandbox::remove(home, &release, &mut output::say_text)?;
     Ok(Exit::Holds)
 }

@@ -10,7 +10,8 @@
 use dbdyno_document::{Document, Element, LabelledItem};
 use dbdyno_model::SourceKind;
 use dbdyno_sandbox::{
-    BackgroundServer, BackgroundState, Home, Image, Offer, Release, Symbols, here, offers, packers,
+    BackgroundServer, BackgroundState, Home, Image, Offer, Release, Symbols, all_offers,
+    all_packers, installed_releases,
 };
 
 use crate::failure::Failure;
@@ -36,17 +37,18 @@ pub(crate) enum OfferExtent {
 /// # Errors
 /// Files whose size cannot be read.
 pub(crate) fn server_list(home: &Home, extent: OfferExtent) -> Result<Document, Failure> {
-    let releases = here(home).iter().map(downloaded).collect::<Result<Vec<_>, Failure>>()?;
-    let servers = BackgroundServer::all(home).into_iter().map(|server| {
+    let releases =
+        installed_releases(home).iter().map(downloaded).collect::<Result<Vec<_>, Failure>>()?;
+    let servers = BackgroundServer::all_in(home).into_iter().map(|server| {
         let state = LabelledItem::new(state_and_role(&server));
-        state.label(server.name, NAME_WIDTH).label(server.tree, NAME_WIDTH)
+        state.with_label(server.name, NAME_WIDTH).with_label(server.tree, NAME_WIDTH)
     });
-    let images = Image::all(home);
+    let images = Image::all_in(home);
     let images_mb: u64 = images.iter().map(|image| image.mb).sum();
     let title_of_images =
         format!("images ({images_mb} MB; `dbdyno server images` says what is in them)");
     let images = images.iter().map(|image| {
-        LabelledItem::new(format!("{:>6} MB", image.mb)).label(&image.name, IMAGE_WIDTH)
+        LabelledItem::new(format!("{:>6} MB", image.mb)).with_label(&image.name, IMAGE_WIDTH)
     });
     let nothing = "nothing yet; `compare` downloads what it needs, `server get` does it now";
     let mut document = Document::default();
@@ -74,9 +76,9 @@ fn downloaded(release: &Release) -> Result<LabelledItem, Failure> {
         SourceKind::Files => release.origin.as_str(),
         _ => release.origin.split(": ").next().unwrap_or_default(),
     };
-    let item = LabelledItem::new(from).label(release.name(), NAME_WIDTH);
-    let item = item.label(format!("{:>5} MB", release.disk_mb()?), 9);
-    Ok(item.label(format!("symbols {}", symbols(release)), 16))
+    let item = LabelledItem::new(from).with_label(release.name(), NAME_WIDTH);
+    let item = item.with_label(format!("{:>5} MB", release.disk_mb()?), 9);
+    Ok(item.with_label(format!("symbols {}", symbols(release)), 16))
 }
 
 /// How every product can be had: the word for the source, and what is to be written.
@@ -87,14 +89,14 @@ const ANYWHERE: [(&str, &str); 2] = [
 
 /// What a source has of a product, or of any, in columns of these widths.
 fn offer(product: &str, width: usize, source: &str, text: String) -> LabelledItem {
-    LabelledItem::new(text).label(product, width).label(source, 7)
+    LabelledItem::new(text).with_label(product, width).with_label(source, 7)
 }
 
 /// The versions that each source has, a line for each source of a product.
 fn offers_by_source(document: &mut Document) {
     const PRODUCT_WIDTH: usize = 9;
     let mut sources: Vec<(&str, &str, Vec<&str>)> = Vec::new();
-    for Offer { product, version, source, .. } in offers() {
+    for Offer { product, version, source, .. } in all_offers() {
         let (product, source) = (product.name(), source.name());
         match sources.iter_mut().find(|(of, from, _)| (*of, *from) == (product, source)) {
             Some((_, _, versions)) if versions.contains(&version) => {}
@@ -115,23 +117,23 @@ fn offers_by_source(document: &mut Document) {
         "A server is PRODUCT:VERSION or PRODUCT:VERSION@SOURCE, such as mysql:8.0.33@maven.";
     document.push(vec![
         Element::Sentence(server.into()),
-        Element::Items(vec![rest.label("rest", FACT_WIDTH)]),
+        Element::Items(vec![rest.with_label("rest", FACT_WIDTH)]),
     ]);
 }
 
 /// Each package, with its sizes.
 fn each_offer(document: &mut Document) {
     const SERVER_WIDTH: usize = 18;
-    let packages = offers().into_iter().map(|one| {
+    let packages = all_offers().into_iter().map(|one| {
         let server = format!("{}:{}", one.product.name(), one.version);
         let item = offer(&server, SERVER_WIDTH, one.source.name(), one.package);
-        item.label(format!("{:>4} MB", one.download_mb), 7)
-            .label(format!("{:>4} MB", one.disk_mb), 8)
+        item.with_label(format!("{:>4} MB", one.download_mb), 7)
+            .with_label(format!("{:>4} MB", one.disk_mb), 8)
     });
     let anywhere = ANYWHERE.map(|(source, how)| offer("any", SERVER_WIDTH, source, how.to_owned()));
-    let makers = packers().iter().map(|packer| {
+    let makers = all_packers().iter().map(|packer| {
         let maker = LabelledItem::new(format!("{}: {}", packer.name, packer.what));
-        LabelledItem::new(packer.package).detail(maker)
+        LabelledItem::new(packer.package).with_detail(maker)
     });
     for (title, items) in [
         ("available (to download, on disk)", packages.chain(anywhere).collect()),
@@ -148,26 +150,26 @@ fn each_offer(document: &mut Document) {
 ///
 /// # Errors
 /// Files whose size cannot be read.
-pub(crate) fn described(release: &Release) -> Result<Document, Failure> {
+pub(crate) fn release_document(release: &Release) -> Result<Document, Failure> {
     let version = format!("{} {}", release.product.name(), release.version);
     let (folder, mb) = (release.dir.display(), release.disk_mb()?);
     let folder = format!("{folder} ({mb} MB, symbols: {})", symbols(release));
     let facts = [("version", version), ("from", release.origin.clone()), ("in", folder)];
     let sums = release.sums.iter().map(|(file, sum)| ("sha256", format!("{sum} {file}")));
     let items = facts.into_iter().chain(sums);
-    let items = items.map(|(word, fact)| LabelledItem::new(fact).label(word, FACT_WIDTH));
+    let items = items.map(|(word, fact)| LabelledItem::new(fact).with_label(word, FACT_WIDTH));
     let title = Element::Title(release.name().into());
     Ok(Document::from(vec![vec![title, Element::Items(items.collect())]]))
 }
 
 fn symbols(release: &Release) -> &'static str {
-    release.symbols().map_or("unknown", Symbols::name)
+    release.read_symbols().map_or("unknown", Symbols::name)
 }
 
 /// What a server does, and what it is to others.
 pub(crate) fn state_and_role(server: &BackgroundServer) -> String {
     let state = state(server);
-    match (&server.membership, server.role()) {
+    match (&server.membership, server.member_role()) {
         (Some(membership), Some(role)) if membership.of != server.name => {
             format!("{state}; {} of {}", role.name(), membership.of)
         }

@@ -29,15 +29,15 @@ use crate::output;
 /// Opens the home and clears away what a killed dbdyno has left.
 pub(crate) fn open_home(place: &Place) -> Result<Home, Failure> {
     let home = home_of(place)?;
-    for cleaned in home.sweep(&mut output::say) {
-        output::say(&format!("cleaned up: {cleaned}"));
+    for cleaned in home.remove_leftovers(&mut output::say_text) {
+        output::say_text(&format!("cleaned up: {cleaned}"));
     }
     Ok(home)
 }
 
 fn home_of(place: &Place) -> Result<Home, Failure> {
     let home = Home::open(place.home.as_deref())?;
-    home.notes().iter().for_each(|note| output::say(note));
+    home.repair_notes().iter().for_each(|note| output::say_text(note));
     Ok(home)
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn open_store(place: &Place) -> Result<Store, Failure> {
 
 /// Opens the store, to begin runs in it or to go on with those that this home began.
 pub(crate) fn open_own_store(place: &Place) -> Result<Store, Failure> {
-    Ok(open_store(place)?.sealed_by(SealKey::of(home_of(place)?.secret()?)))
+    Ok(open_store(place)?.sealed_by(SealKey::from_secret(home_of(place)?.secret()?)))
 }
 
 /// The clock of an experiment by this plan, which goes on after so many rounds. Tests that stop or
@@ -95,7 +95,9 @@ fn begin_to_listen() -> Arc<AtomicBool> {
         Ok(tells)
     });
     let tells = watched
-        .inspect_err(|error| output::say(&format!("nobody sees to it that a stop ends: {error}")))
+        .inspect_err(|error| {
+            output::say_text(&format!("nobody sees to it that a stop ends: {error}"))
+        })
         .ok();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let code = 128 + signal;
@@ -110,7 +112,7 @@ fn begin_to_listen() -> Arc<AtomicBool> {
                     None => Ok(id),
                 });
         if let Err(error) = registered {
-            output::say(&format!("signal {signal} cannot be caught: {error}"));
+            output::say_text(&format!("signal {signal} cannot be caught: {error}"));
         }
     }
     stop
@@ -126,6 +128,8 @@ fn see_to_the_end(mut told: UnixStream) {
     thread::sleep(most.mul_f64(WAITS));
     dbdyno_lab::cut_all();
     thread::sleep(most.mul_f64(1.0 - WAITS));
-    output::say("stopped; what was waited for did not end. What was measured is kept: dbdyno runs");
+    output::say_text(
+        "stopped; what was waited for did not end. What was measured is kept: dbdyno runs",
+    );
     std::process::exit(i32::from(Exit::Interrupted.code()));
 }

@@ -14,14 +14,14 @@ use crate::findings::RunFindings;
 use crate::{answer, output, session};
 
 /// Lists the stored runs, newest first.
-pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
+pub(crate) fn list_runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let StoreListing { runs: summaries, corrupt } = store.list()?;
     for error in &corrupt {
-        output::say(&format!("note   left out: {error}"));
+        output::say_text(&format!("note   left out: {error}"));
     }
     if summaries.is_empty() && corrupt.is_empty() {
-        output::say("no runs are stored yet; `dbdyno demo` makes one in a minute");
+        output::say_text("no runs are stored yet; `dbdyno demo` makes one in a minute");
         return Ok(Exit::Holds);
     }
     let shown: Vec<&RunSummary> = summaries
@@ -45,7 +45,7 @@ fn listed(runs: &[&RunSummary]) -> Document {
     let items = runs.iter().zip(heads).map(|(run, head)| {
         let name = run.name.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
         let item = LabelledItem::new(run.arms.join(" → ") + &name);
-        head.into_iter().zip(widths).fold(item, |item, (text, width)| item.label(text, width))
+        head.into_iter().zip(widths).fold(item, |item, (text, width)| item.with_label(text, width))
     });
     Document::from(vec![vec![Element::Items(items.collect())]])
 }
@@ -57,27 +57,27 @@ fn head(run: &RunSummary) -> [String; 4] {
 }
 
 /// Shows a stored run as `compare` showed it, or its arms against another one.
-pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
+pub(crate) fn show_run(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let against = flags.against.as_ref();
-    let (run, selection) = arms::choose(&store, &flags.run, flags.arm.as_deref(), against)?;
-    let found = RunFindings::of(&store, &run, selection)?;
+    let (run, selection) = arms::load_selection(&store, &flags.run, flags.arm.as_deref(), against)?;
+    let found = RunFindings::from_selection(&store, &run, selection)?;
     found.print(flags.gate, &flags.told)?;
-    Ok(answer::answer(&found, flags.gate))
+    Ok(answer::exit_of_findings(&found, flags.gate))
 }
 
 /// Writes a stored run as an HTML file, or in a shape without a script.
-pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
+pub(crate) fn write_report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let is_page_wanted = flags.still.is_none() || flags.output.is_some();
-    let order = output::order(flags.worst_first);
+    let order = output::cell_order(flags.worst_first);
     let (run, selection) =
-        arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())?;
-    let found = RunFindings::of(&store, &run, selection)?;
+        arms::load_selection(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())?;
+    let found = RunFindings::from_selection(&store, &run, selection)?;
     if is_page_wanted {
-        found.page(&page_path(flags, &run), order)?;
+        found.write_page(&page_path(flags, &run), order)?;
     }
-    flags.still.as_ref().map_or(Ok(()), |still| found.still(still, order))?;
+    flags.still.as_ref().map_or(Ok(()), |still| found.write_still(still, order))?;
     Ok(Exit::Holds)
 }
 

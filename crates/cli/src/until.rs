@@ -11,7 +11,7 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// What cannot be found, or cannot be looked at.
-pub(crate) fn aim(
+pub(crate) fn aim_plan(
     plan: Plan,
     flags: &Compare,
     known: &[Run],
@@ -24,7 +24,7 @@ pub(crate) fn aim(
         numbers: numbers(given),
         warm_up: numbers(flags.warm_up.is_some()),
     };
-    dbdyno_judge::forecast::aim(plan, &wish, known).map_err(Failure::Usage)
+    dbdyno_judge::forecast::plan_for_wish(plan, &wish, known).map_err(Failure::Usage)
 }
 
 fn numbers(are_given: bool) -> Numbers {
@@ -32,7 +32,7 @@ fn numbers(are_given: bool) -> Numbers {
 }
 
 /// How a run is to be made longer; `None`: it is not.
-pub(crate) fn extension(flags: &Resume) -> Option<Extension> {
+pub(crate) fn requested_extension(flags: &Resume) -> Option<Extension> {
     let is_wanted = flags.rounds.is_some() || flags.until.is_some() || flags.limit.is_some();
     is_wanted.then_some(Extension { pairs: flags.rounds, limit: flags.limit })
 }

@@ -21,7 +21,7 @@ pub(crate) enum Side {
 }
 
 /// The dialects in which loads are shown.
-pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
+pub(crate) fn dialect_parser() -> impl TypedValueParser<Value = Dialect> {
     let values = DIALECTS.map(|(dialect, name)| match dialect {
         Dialect::Rocksdb => PossibleValue::new(name).help("RocksDB"),
         _ => PossibleValue::new(name),
@@ -58,8 +58,9 @@ pub(crate) fn parse_side(text: &str) -> Result<Side, String> {
 /// # Errors
 /// A sentence that repeats nothing that may be a password.
 pub(crate) fn read_side(what: &str, text: &str) -> Result<Side, Failure> {
-    parse_side(text)
-        .map_err(|error| Failure::Usage(format!("{what} {:?}: {error}", MaskedTarget::of(text))))
+    parse_side(text).map_err(|error| {
+        Failure::Usage(format!("{what} {:?}: {error}", MaskedTarget::from_text(text)))
+    })
 }
 
 pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {

@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_cases::{Case, InterleavingSize, published};
+use dbdyno_cases::{Case, InterleavingSize, published_cases};
 use dbdyno_lab::{IsolationLab, IsolationQuestion, isolation};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::{CaseOutcome, IsolationLevel, IsolationTold};
@@ -143,10 +143,10 @@ impl Verify {
     }
 
     /// The servers, with what it takes to log in to them.
-    pub(crate) fn specs(&self) -> Result<Vec<ArmSpec>, Failure> {
+    pub(crate) fn arm_specs(&self) -> Result<Vec<ArmSpec>, Failure> {
         let specs = self.targets.iter().map(|text| spec_of(text));
         let mut specs: Vec<ArmSpec> = specs.collect::<Result<_, _>>()?;
-        specs.iter_mut().try_for_each(login::fill)?;
+        specs.iter_mut().try_for_each(login::fill_login)?;
         Ok(specs)
     }
 }
@@ -195,7 +195,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     let shapes: Vec<(InterleavingSize, u64)> =
         flags.interleavings.iter().map(|shape| (*shape, flags.sample)).collect();
     let levels = levels_of(&flags.level);
-    let specs = flags.specs()?;
+    let specs = flags.arm_specs()?;
     let home = session::open_home(place)?;
     let stop = session::stop_flag();
     let (mut told, mut failed) = (Vec::new(), None);
@@ -216,7 +216,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             // What others have told stays worth seeing.
             Err(error) => {
                 let failure = Failure::from(error);
-                output::complain(&format!("{spec}: {failure}"));
+                output::say_error(&format!("{spec}: {failure}"));
                 failed = Some(failure.exit());
             }
         }
@@ -233,7 +233,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
 fn show(flags: &Verify, told: &[IsolationTold]) -> Result<(), Failure> {
     let extent = if flags.all { IsolationExtent::Stories } else { IsolationExtent::Tables };
     let layout = if flags.format == ReportFormat::Markdown { Together } else { Apart };
-    output::report(
+    output::print_report(
         flags.format,
         || isolation_document(told, extent, layout),
         || isolation_json(told),
@@ -274,11 +274,11 @@ pub(crate) fn levels_of(words: &[Levels]) -> Vec<IsolationLevel> {
 }
 
 fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
-    let mut cases = if flags.cases { published() } else { Vec::new() };
+    let mut cases = if flags.cases { published_cases() } else { Vec::new() };
     let count = cases.len();
     for path in &flags.case_file {
         let shown = path.display();
-        let text = dbdyno_lab::input::text(path).map_err(|error| {
+        let text = dbdyno_lab::input::read_text(path).map_err(|error| {
             Failure::Usage(format!("{shown}: {error}; --case-file names a file with a case"))
         })?;
         let case = dbdyno_cases::parse(&text)

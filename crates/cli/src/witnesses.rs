@@ -9,7 +9,8 @@ use std::path::Path;
 
 use dbdyno_check::{Checker, History, LevelVerdict, PairAnomaly};
 use dbdyno_lab::{
-    AnomalyWitness, Origin, Threads, WitnessReplay, anomaly_file_name, refined, witness_stories,
+    AnomalyWitness, Origin, Threads, WitnessReplay, anomaly_file_name, refine_anomaly_name,
+    witness_stories,
 };
 use dbdyno_report::verdicts::{PairFinding, RandomLevel, ReplayFinding, UnplayedAnomaly};
 
@@ -27,13 +28,13 @@ pub(crate) struct Anomaly {
 }
 
 /// What two transactions of a history did to each other.
-pub(crate) fn anomalies(
+pub(crate) fn find_anomalies(
     history: &History,
     checker: &Checker<'_>,
     threads: Threads,
 ) -> Vec<Anomaly> {
     let begin = (0..history.len()).map(|txn| history.txn(txn).times.begin_invoke_ns).min();
-    let kinds = checker.pair_anomalies(|name, steps| refined(history, name, steps));
+    let kinds = checker.pair_anomalies(|name, steps| refine_anomaly_name(history, name, steps));
     let anomalies = kinds.into_iter().map(|kind| {
         let first = first_end_ns(history, &kind).filter(|_| threads == Threads::OneEach);
         let first = first.map(|end| end.saturating_sub(begin.unwrap_or(0)) as f64 / 1e9);
@@ -51,7 +52,7 @@ fn first_end_ns(history: &History, kind: &PairAnomaly) -> Option<u64> {
 }
 
 /// What is worth playing again: what breaks the promise, and each kind of anomaly beside it.
-pub(crate) fn of(
+pub(crate) fn anomaly_witnesses(
     history: &History,
     anomalies: &[Anomaly],
     promise: &LevelVerdict,
@@ -82,7 +83,7 @@ pub(crate) fn of(
 }
 
 /// Witnesses that have no script, and why.
-pub(crate) fn unplayed(witnesses: &[AnomalyWitness]) -> Vec<UnplayedAnomaly> {
+pub(crate) fn unplayed_anomalies(witnesses: &[AnomalyWitness]) -> Vec<UnplayedAnomaly> {
     let unplayed = witnesses.iter().filter_map(|one| {
         let why = one.stories.as_ref().err()?;
         Some(UnplayedAnomaly { anomaly: one.anomaly.clone(), why: why.clone() })
@@ -113,13 +114,17 @@ pub(crate) fn replay_finding(of: WitnessReplay) -> ReplayFinding {
 }
 
 /// Writes each witness as a case file and as SQL.
-pub(crate) fn keep(folder: &Path, target: &str, level: &RandomLevel) -> Result<(), Failure> {
+pub(crate) fn write_witnesses(
+    folder: &Path,
+    target: &str,
+    level: &RandomLevel,
+) -> Result<(), Failure> {
     let target = target.replace(|c: char| !(c.is_ascii_alphanumeric() || ".-_".contains(c)), "-");
     for one in &level.witnesses {
         let name = format!("{target}-{}-{}", level.level, anomaly_file_name(&one.anomaly));
         for (ending, text) in [("case", &one.case), ("sql", &one.sql)] {
             let path = folder.join(format!("{name}.{ending}"));
-            files::write(&path, output::harmless(text).as_bytes())?;
+            files::write(&path, output::sanitize_text(text).as_bytes())?;
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ pub enum Tint {
 
 impl Tint {
     /// Its class on a page.
-    pub(crate) fn class(self) -> &'static str {
+    pub(crate) fn css_class(self) -> &'static str {
         match self {
             Tint::None => "",
             Tint::Worse => "worse",
@@ -79,19 +79,19 @@ pub struct TableCell {
 
 impl TableCell {
     /// A text with a tint.
-    pub fn tinted(text: impl Into<Text>, tint: Tint) -> TableCell {
+    pub fn tinted_text(text: impl Into<Text>, tint: Tint) -> TableCell {
         TableCell { forms: vec![vec![Span { text: text.into(), tint }]], ..TableCell::default() }
     }
 
     /// The same, in each of its forms with this text behind it.
-    pub fn and(mut self, text: impl Into<Text>) -> TableCell {
+    pub fn and_text(mut self, text: impl Into<Text>) -> TableCell {
         let span = Span { text: text.into(), tint: Tint::None };
         self.forms.iter_mut().for_each(|form| form.push(span.clone()));
         self
     }
 
     /// The same with all of another cell behind it. Both have one form.
-    pub fn joined(mut self, other: TableCell) -> TableCell {
+    pub fn and_cell(mut self, other: TableCell) -> TableCell {
         let more = other.forms.into_iter().flatten().collect::<Vec<Span>>();
         self.forms.iter_mut().for_each(|form| form.extend(more.iter().cloned()));
         self
@@ -105,7 +105,7 @@ impl TableCell {
     }
 
     /// The same with the numbers of footnotes.
-    pub fn marked(self, marks: Vec<usize>) -> TableCell {
+    pub fn with_marks(self, marks: Vec<usize>) -> TableCell {
         TableCell { marks, ..self }
     }
 
@@ -115,7 +115,7 @@ impl TableCell {
     }
 
     /// The same with a background on a page; of some it has a strength in percent.
-    pub fn shaded(self, tint: Tint, strength: Option<f64>) -> TableCell {
+    pub fn with_shade(self, tint: Tint, strength: Option<f64>) -> TableCell {
         TableCell { shade: (tint, strength), ..self }
     }
 
@@ -125,17 +125,17 @@ impl TableCell {
     }
 
     /// The same as a link to what has this anchor on the page.
-    pub fn linked(self, anchor: String) -> TableCell {
+    pub fn with_link(self, anchor: String) -> TableCell {
         TableCell { link: Some(anchor), ..self }
     }
 
     /// The same as what links to this anchor lead to.
-    pub fn anchored(self, anchor: String) -> TableCell {
+    pub fn with_anchor(self, anchor: String) -> TableCell {
         TableCell { anchor: Some(anchor), ..self }
     }
 
     /// A drawing as SVG, for a column of drawings.
-    pub fn drawing(svg: String) -> TableCell {
+    pub fn from_svg(svg: String) -> TableCell {
         TableCell { drawing: svg, ..TableCell::default() }
     }
 
@@ -145,34 +145,34 @@ impl TableCell {
     }
 
     /// The form of which there are so many longer ones, or the shortest.
-    pub(crate) fn form(&self, number: usize) -> &[Span] {
+    pub(crate) fn nth_form(&self, number: usize) -> &[Span] {
         self.forms.get(number).or(self.forms.last()).map_or(&[], Vec::as_slice)
     }
 
     /// What a form says, on one line, without its marks.
     pub(crate) fn one_line(&self, number: usize) -> String {
-        self.form(number).iter().map(|span| span.text.one_line()).collect()
+        self.nth_form(number).iter().map(|span| span.text.one_line()).collect()
     }
 
     /// The marks with a space before them: ` ² ³`.
-    pub(crate) fn superscripts(&self) -> String {
-        self.marks.iter().map(|mark| format!(" {}", superscript(*mark))).collect()
+    pub(crate) fn superscript_marks(&self) -> String {
+        self.marks.iter().map(|mark| format!(" {}", superscript_number(*mark))).collect()
     }
 
     /// Whether nothing is to be read.
     pub(crate) fn is_empty(&self) -> bool {
-        self.marks.is_empty() && self.form(0).iter().all(|span| span.text.is_empty())
+        self.marks.is_empty() && self.nth_form(0).iter().all(|span| span.text.is_empty())
     }
 }
 
 impl<T: Into<Text>> From<T> for TableCell {
     fn from(text: T) -> TableCell {
-        TableCell::tinted(text, Tint::None)
+        TableCell::tinted_text(text, Tint::None)
     }
 }
 
 /// `¹²`: superscript digits, which need no markup.
-pub(crate) fn superscript(number: usize) -> String {
+pub(crate) fn superscript_number(number: usize) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     number.to_string().bytes().map(|byte| DIGITS[usize::from(byte - b'0')]).collect()
 }
@@ -183,8 +183,8 @@ mod tests {
 
     #[test]
     fn superscripts_have_all_their_digits() {
-        let cell = TableCell::from("equal").marked(vec![1, 23, 405]);
-        assert_eq!(cell.superscripts(), " ¹ ²³ ⁴⁰⁵");
-        assert_eq!(TableCell::from("equal").superscripts(), "");
+        let cell = TableCell::from("equal").with_marks(vec![1, 23, 405]);
+        assert_eq!(cell.superscript_marks(), " ¹ ²³ ⁴⁰⁵");
+        assert_eq!(TableCell::from("equal").superscript_marks(), "");
     }
 }

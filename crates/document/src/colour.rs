@@ -56,7 +56,7 @@ impl Paint {
 }
 
 /// Colours a text, and leaves line feeds outside of the colour.
-pub(crate) fn painted(text: &str, paint: Paint, colour: Colour) -> String {
+pub(crate) fn paint_text(text: &str, paint: Paint, colour: Colour) -> String {
     let (Colour::Ansi, Some(code)) = (colour, paint.code()) else {
         return text.to_owned();
     };
@@ -70,7 +70,7 @@ pub(crate) fn painted(text: &str, paint: Paint, colour: Colour) -> String {
 
 impl Tint {
     /// Its colour. Where the sign beside a number is enough, there is none.
-    pub(crate) fn paint(self) -> Paint {
+    pub(crate) fn text_paint(self) -> Paint {
         match self {
             Tint::Worse => Paint::Bad,
             Tint::Better => Paint::Good,

@@ -7,8 +7,8 @@ use crate::element::{Document, Element};
 
 /// The tables of the document, of each the columns that programs read, under a row of their names.
 /// Tables of the same names that follow each other are one.
-pub fn written(document: &Document) -> String {
-    let tables = document.elements().filter_map(|element| match element {
+pub fn render_document(document: &Document) -> String {
+    let tables = document.all_elements().filter_map(|element| match element {
         Element::Table(table) if !table.names.is_empty() => Some(table),
         _ => None,
     });
@@ -16,20 +16,20 @@ pub fn written(document: &Document) -> String {
     for table in tables {
         if table.names != names {
             names = &table.names;
-            text.push_str(&line(names.iter().map(|name| (*name).to_owned()).collect()));
+            text.push_str(&record_line(names.iter().map(|name| (*name).to_owned()).collect()));
         }
-        table.records.iter().for_each(|record| text.push_str(&line(record.clone())));
+        table.records.iter().for_each(|record| text.push_str(&record_line(record.clone())));
     }
     text
 }
 
 /// A number as it was recorded; one that is not known, or not finite, is an empty field.
-pub fn number(value: Option<f64>) -> String {
+pub fn number_field(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())
 }
 
 /// A line of these fields, with its end.
-pub fn line(fields: Vec<String>) -> String {
+pub fn record_line(fields: Vec<String>) -> String {
     let quoted: Vec<String> = fields.into_iter().map(quote).collect();
     quoted.join(",") + "\r\n"
 }

@@ -60,12 +60,12 @@ impl Document {
     }
 
     /// The passages of which people see something.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &Passage> {
+    pub(crate) fn visible_passages(&self) -> impl Iterator<Item = &Passage> {
         self.passages.iter().filter(|passage| passage.elements.iter().any(Element::is_shown))
     }
 
     /// All elements in order.
-    pub(crate) fn elements(&self) -> impl Iterator<Item = &Element> {
+    pub(crate) fn all_elements(&self) -> impl Iterator<Item = &Element> {
         self.passages.iter().flat_map(|passage| &passage.elements)
     }
 }
@@ -182,7 +182,7 @@ impl LabelledItem {
     }
 
     /// The same behind one more label, in a column of at least so many characters.
-    pub fn label(self, text: impl Into<Text>, width: usize) -> LabelledItem {
+    pub fn with_label(self, text: impl Into<Text>, width: usize) -> LabelledItem {
         self.tinted_label(text, Tint::None, width)
     }
 
@@ -193,7 +193,7 @@ impl LabelledItem {
     }
 
     /// The same with one more item that belongs to it.
-    pub fn detail(mut self, detail: LabelledItem) -> LabelledItem {
+    pub fn with_detail(mut self, detail: LabelledItem) -> LabelledItem {
         self.details.push(detail);
         self
     }

@@ -23,19 +23,19 @@ td.incomparable{background:rgb(128 128 128/.28)}td.lower{background:rgb(230 190 
 td.higher{background:rgb(60 120 230/.28)}\n";
 
 /// The passages of the document as parts of the body of a page.
-pub fn written(document: &Document) -> String {
-    document.shown().map(|passage| of_passage(&passage.elements)).collect()
+pub fn render_document(document: &Document) -> String {
+    document.visible_passages().map(|passage| of_passage(&passage.elements)).collect()
 }
 
 /// Elements for a part of a page that has a tag of its own.
-pub fn elements(elements: &[Element]) -> String {
+pub fn render_elements(elements: &[Element]) -> String {
     elements.iter().filter(|element| element.is_shown()).map(of_element).collect()
 }
 
 fn of_passage(passage: &[Element]) -> String {
     let is_head = passage.iter().any(|element| matches!(element, Element::Headline(_)));
     let tag = if is_head { "header" } else { "section" };
-    format!("<{tag}>\n{}</{tag}>\n", elements(passage))
+    format!("<{tag}>\n{}</{tag}>\n", render_elements(passage))
 }
 
 fn of_element(element: &Element) -> String {
@@ -62,7 +62,7 @@ fn of_element(element: &Element) -> String {
         }
         Element::Footnotes(notes) => of_footnotes(notes),
         Element::Fold(title, elements) => {
-            let elements = self::elements(elements);
+            let elements = self::render_elements(elements);
             format!("<details><summary>{}</summary>\n{elements}</details>\n", line(title))
         }
     }
@@ -97,7 +97,7 @@ fn of_footnotes(notes: &[Footnote]) -> String {
 fn of_items(items: &[LabelledItem]) -> String {
     let items = items.iter().map(|item| {
         let labels = item.labels.iter().map(|label| {
-            let class = match label.tint.class() {
+            let class = match label.tint.css_class() {
                 "" => String::new(),
                 class => format!(" class=\"{class}\""),
             };
@@ -133,7 +133,7 @@ fn of_table(table: &DataTable) -> String {
     }
     text.push_str("</tbody>\n</table></div>\n");
     let columns: Vec<usize> = (0..table.heads.len()).collect();
-    text.extend(table.abouts(&columns).into_iter().map(aside));
+    text.extend(table.legend_texts(&columns).into_iter().map(aside));
     text
 }
 
@@ -189,14 +189,14 @@ fn of_cell(head: &ColumnHead, cell: &TableCell) -> String {
         return format!("<td class=\"picture\">{}</td>", cell.drawing);
     }
     let (shade, strength) = cell.shade;
-    let tint = cell.form(0).first().map_or("", |span| span.tint.class());
+    let tint = cell.nth_form(0).first().map_or("", |span| span.tint.css_class());
     let words = match (head.alignment, head.tone) {
         (Alignment::Left, _) => "text",
         (Alignment::Right, ColumnTone::Base) => "base",
         (Alignment::Right, _) => "",
     };
     let answer = if cell.is_answer { ["answer", tint] } else { ["", ""] };
-    let classes = [&[words], &answer[..], &[shade.class()]].concat();
+    let classes = [&[words], &answer[..], &[shade.css_class()]].concat();
     let classes: Vec<&str> = classes.into_iter().filter(|class| !class.is_empty()).collect();
     let class = match classes.join(" ") {
         none if none.is_empty() => none,
@@ -220,7 +220,7 @@ fn of_text(cell: &TableCell) -> String {
         text.push_str(&format!("<sup class=\"marks\">{marks}</sup>"));
     }
     for small in &cell.small {
-        let class = small.shade.0.class();
+        let class = small.shade.0.css_class();
         text.push_str(&format!("<br><small class=\"{class}\">{}</small>", of_text(small)));
     }
     text

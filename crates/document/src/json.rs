@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_model::foreign::steers;
+use dbdyno_model::foreign::is_nonprinting;
 
 /// The same JSON, in which nothing steers: such characters stand in strings only, where they may be
 /// escapes, and so may the number signs with which commands of continuous integration begin.
@@ -24,5 +24,5 @@ pub fn plain_json(json: String) -> String {
 }
 
 fn is_plain(c: char) -> bool {
-    c == '\n' || !steers(c)
+    c == '\n' || !is_nonprinting(c)
 }

@@ -16,7 +16,7 @@ use dbdyno_model::foreign;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
 use crate::cell::Tint;
-use crate::colour::{Colour, painted};
+use crate::colour::{Colour, paint_text};
 use crate::number::GLUE;
 
 const GAP: &str = "   ";
@@ -102,13 +102,13 @@ impl Grid {
     /// The lines, each ending with a line feed; lines across are wrapped, and so is the text of
     /// columns where the grid is wider than this.
     pub fn render(&self, width: usize) -> String {
-        self.coloured(width, Colour::Plain)
+        self.render_coloured(width, Colour::Plain)
     }
 
     /// The same with the colours of its cells.
-    pub fn coloured(&self, width: usize, colour: Colour) -> String {
+    pub(crate) fn render_coloured(&self, width: usize, colour: Colour) -> String {
         if let Some((first, rest)) = self.divided(width) {
-            return first.coloured(width, colour) + &rest.coloured(width, colour);
+            return first.render_coloured(width, colour) + &rest.render_coloured(width, colour);
         }
         let widths = self.fitted(width);
         let mut text = String::new();
@@ -116,7 +116,7 @@ impl Grid {
             match line {
                 Line::Across(across) => {
                     let indent = indent_of(across);
-                    text.push_str(&paragraph(across, width, indent, &format!("{indent}  ")));
+                    text.push_str(&wrap_paragraph(across, width, indent, &format!("{indent}  ")));
                 }
                 _ => self.columns_of(line, &widths, colour).iter().for_each(|line| {
                     text.push_str(line);
@@ -246,14 +246,14 @@ fn letter_by_letter(lines: &[String], letters: &[(usize, Tint)], colour: Colour)
             let tint = if letter == ' ' { of_run } else { tints.next().unwrap_or_default() };
             if tint != of_run {
                 let bare = run.trim_end_matches(' ');
-                done.push_str(&painted(bare, of_run.paint(), colour));
+                done.push_str(&paint_text(bare, of_run.text_paint(), colour));
                 done.push_str(&run[bare.len()..]);
                 run.clear();
                 of_run = tint;
             }
             run.push(letter);
         }
-        coloured.push(done + &painted(&run, of_run.paint(), colour));
+        coloured.push(done + &paint_text(&run, of_run.text_paint(), colour));
     }
     coloured
 }
@@ -297,7 +297,7 @@ fn wrapped_cell(text: &str, width: usize) -> Vec<String> {
     let indent = indent_of(text);
     let room = width.saturating_sub(indent.len()).max(1);
     let words: Vec<String> = text.split(' ').map(|word| cut(word, room)).collect();
-    paragraph(&words.join(" "), width, indent, indent).lines().map(str::to_owned).collect()
+    wrap_paragraph(&words.join(" "), width, indent, indent).lines().map(str::to_owned).collect()
 }
 
 /// A word with a space wherever it must be cut.
@@ -317,7 +317,7 @@ fn cut(word: &str, room: usize) -> String {
 
 /// The text with its lines wrapped that are too long, at spaces. They go on below the last column
 /// that leaves room for it: a column stands behind two spaces or more.
-pub fn fitted(text: &str, width: usize) -> String {
+pub fn wrap_lines(text: &str, width: usize) -> String {
     let lines = text.lines().map(|line| {
         if line.width() <= width { format!("{line}\n") } else { wrapped_line(line, width) }
     });
@@ -370,7 +370,7 @@ fn words(text: &str) -> Vec<&str> {
 
 /// Wraps at spaces (not at no-break spaces), with one indent for the first line and one for the
 /// others. A word that is too long stays whole and alone, so that it can be copied.
-pub fn paragraph(text: &str, width: usize, first: &str, hanging: &str) -> String {
+pub fn wrap_paragraph(text: &str, width: usize, first: &str, hanging: &str) -> String {
     let mut wrapped = String::new();
     let mut line = first.to_owned();
     let mut is_empty = true;
@@ -396,7 +396,7 @@ pub fn paragraph(text: &str, width: usize, first: &str, hanging: &str) -> String
 }
 
 /// The text on one line, without characters that steer a terminal or turn the direction of writing.
-pub fn printable(text: &str) -> String {
+pub fn printable_line(text: &str) -> String {
     foreign::one_line(text).into_owned()
 }
 
@@ -456,31 +456,31 @@ mod tests {
     fn a_long_line_goes_on_below_its_last_column() {
         let text = "  name    one two three\nplain words go on further\nshort\n";
         let wrapped = "  name    one two\n          three\nplain words go on\n  further\nshort\n";
-        assert_eq!(fitted(text, 20), wrapped);
-        assert_eq!(fitted(text, 80), text);
-        assert_eq!(fitted("x  averylongword\n", 12), "x\n  averylongword\n");
+        assert_eq!(wrap_lines(text, 20), wrapped);
+        assert_eq!(wrap_lines(text, 80), text);
+        assert_eq!(wrap_lines("x  averylongword\n", 12), "x\n  averylongword\n");
         let columns = "  a = 1  of three four\n";
-        assert_eq!(fitted(columns, 18), "  a = 1  of three\n         four\n");
-        assert_eq!(fitted("try `a b c` or x\n", 12), "try `a b c`\n  or x\n");
-        assert_eq!(fitted("please try `a b c`\n", 12), "please try\n  `a b c`\n");
+        assert_eq!(wrap_lines(columns, 18), "  a = 1  of three\n         four\n");
+        assert_eq!(wrap_lines("try `a b c` or x\n", 12), "try `a b c`\n  or x\n");
+        assert_eq!(wrap_lines("please try `a b c`\n", 12), "please try\n  `a b c`\n");
     }
 
     #[test]
     fn paragraphs_wrap_at_spaces_only() {
         let text = "one two\u{a0}three four";
-        assert_eq!(paragraph(text, 10, "", " "), "one\n two\u{a0}three\n four\n");
-        assert_eq!(paragraph("wordlongerthanthat x", 5, "", ""), "wordlongerthanthat\nx\n");
-        assert_eq!(paragraph("", 5, "", ""), "\n");
+        assert_eq!(wrap_paragraph(text, 10, "", " "), "one\n two\u{a0}three\n four\n");
+        assert_eq!(wrap_paragraph("wordlongerthanthat x", 5, "", ""), "wordlongerthanthat\nx\n");
+        assert_eq!(wrap_paragraph("", 5, "", ""), "\n");
         assert_eq!(
-            paragraph("ofmanyletters x", 12, "test  ", "  "),
+            wrap_paragraph("ofmanyletters x", 12, "test  ", "  "),
             "test\n  ofmanyletters\n  x\n"
         );
-        assert_eq!(paragraph("of x", 12, "test  ", "  "), "test  of x\n");
+        assert_eq!(wrap_paragraph("of x", 12, "test  ", "  "), "test  of x\n");
     }
 
     #[test]
     fn nothing_steers_the_terminal() {
-        assert_eq!(printable("a\u{1b}[31m\nb\u{202e}"), "a\u{fffd}[31m b\u{fffd}");
-        assert_eq!(printable("grüße 名前 µ"), "grüße 名前 µ");
+        assert_eq!(printable_line("a\u{1b}[31m\nb\u{202e}"), "a\u{fffd}[31m b\u{fffd}");
+        assert_eq!(printable_line("grüße 名前 µ"), "grüße 名前 µ");
     }
 }

@@ -12,7 +12,7 @@
 //! to escape, because it never does. So nothing else escapes, wraps, glues or colours.
 //!
 //! What is not ported yet lays itself out with the tools of the writers ([`layout`],
-//! [`markdown::escape`], [`html::escape`], [`csv::line`]).
+//! [`markdown::escape`], [`html::escape`], [`csv::record_line`]).
 
 mod cell;
 mod colour;

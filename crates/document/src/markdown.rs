@@ -1,16 +1,16 @@
 //! Markdown, in GitHub's dialect: for a pull request.
 
-use crate::cell::superscript;
+use crate::cell::superscript_number;
 use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
-use crate::layout::printable;
+use crate::layout::printable_line;
 use crate::number::GLUE;
 use crate::sparkline::WIDTH_IN_FILES;
 use crate::table::{Alignment, DataTable, TableRow};
 use crate::text::Text;
 
 /// The document as Markdown. Ends with a line feed.
-pub fn written(document: &Document) -> String {
-    in_turn(document.elements())
+pub fn render_document(document: &Document) -> String {
+    in_turn(document.all_elements())
 }
 
 /// Elements that people see, with an empty line between them.
@@ -65,7 +65,7 @@ fn of_item(item: &LabelledItem, indent: &str) -> String {
 
 /// `¹ **caution**: …`, whose line ends where Markdown would go on.
 fn of_footnote(note: &Footnote) -> String {
-    let number = note.number.map_or(String::new(), |number| superscript(number) + " ");
+    let number = note.number.map_or(String::new(), |number| superscript_number(number) + " ");
     format!("{number}**{}**: {}  \n", note.severity, line(&note.text))
 }
 
@@ -80,7 +80,7 @@ fn of_table(table: &DataTable) -> String {
     let columns: Vec<usize> = columns.filter(|at| !table.heads[*at].is_drawing).collect();
     let heads = columns.iter().map(|at| match &table.heads[*at] {
         head if head.is_group => line(&table.title),
-        head => line(&head.title) + &head.cell().superscripts(),
+        head => line(&head.title) + &head.cell().superscript_marks(),
     });
     let rules = columns.iter().map(|at| match table.heads[*at].alignment {
         Alignment::Left => ":--|",
@@ -90,7 +90,8 @@ fn of_table(table: &DataTable) -> String {
     for one in &table.rows {
         text.push_str(&row(columns.iter().map(|at| of_cell(one, *at))));
     }
-    let abouts = table.abouts(&columns).into_iter().map(|about| format!("\n{}", prose(about)));
+    let abouts =
+        table.legend_texts(&columns).into_iter().map(|about| format!("\n{}", prose(about)));
     text + &abouts.collect::<String>()
 }
 
@@ -101,7 +102,7 @@ fn of_cell(row: &TableRow, at: usize) -> String {
     let text = escape(&cell.one_line(0)).replace(GLUE, " ");
     let is_strong = cell.is_answer || row.is_group && at == 0;
     let text = if is_strong { format!("**{text}**") } else { text };
-    text + &cell.superscripts()
+    text + &cell.superscript_marks()
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {
@@ -122,7 +123,7 @@ fn line(text: &Text) -> String {
 /// Makes text from outside mean itself, on one line.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in printable(text).chars() {
+    for c in printable_line(text).chars() {
         match c {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),

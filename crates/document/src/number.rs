@@ -41,7 +41,7 @@ fn decimals_of(value: f64, digits: i32) -> i32 {
 }
 
 /// Rounds to a place, left of the point if `decimals` is negative, and groups thousands.
-pub fn fixed(value: f64, decimals: i32) -> String {
+pub fn format_fixed(value: f64, decimals: i32) -> String {
     if !value.is_finite() {
         return UNKNOWN.to_owned();
     }
@@ -54,16 +54,16 @@ pub fn fixed(value: f64, decimals: i32) -> String {
     format!("{sign}{}", group(&digits))
 }
 
-/// Like [`fixed`], with a plus before what is above zero.
-pub fn signed(value: f64, decimals: i32) -> String {
-    let text = fixed(value, decimals);
+/// Like [`format_fixed`], with a plus before what is above zero.
+pub fn format_signed(value: f64, decimals: i32) -> String {
+    let text = format_fixed(value, decimals);
     let shows_something = text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
     if value > 0.0 && value.is_finite() && shows_something { format!("+{text}") } else { text }
 }
 
 /// Three significant digits, thousands grouped.
 pub fn three_digits(value: f64) -> String {
-    fixed(value, decimals_of(value, 3).max(0))
+    format_fixed(value, decimals_of(value, 3).max(0))
 }
 
 /// A time that people wait: `40 s`, `12 min`, `3.5 h`.
@@ -85,7 +85,7 @@ pub fn percent_of_spread(share: f64) -> String {
         return format!("<0.001{GLUE}%");
     }
     match decimals_for(percent.abs()) {
-        Some(decimals) => format!("{}{GLUE}%", fixed(percent, decimals.clamp(0, 3))),
+        Some(decimals) => format!("{}{GLUE}%", format_fixed(percent, decimals.clamp(0, 3))),
         None => UNKNOWN.to_owned(),
     }
 }
@@ -102,7 +102,7 @@ pub fn percent_as_given(share: f64) -> String {
             (scaled - scaled.round()).abs() < 1e-6
         })
         .unwrap_or(DECIMALS_MAX);
-    format!("{}{GLUE}%", fixed(percent, decimals))
+    format!("{}{GLUE}%", format_fixed(percent, decimals))
 }
 
 /// Separates thousands, from five digits on.
@@ -128,12 +128,12 @@ pub fn with_spread(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> S
         return UNKNOWN.to_owned();
     };
     let (Some(low), Some(high)) = (low, high) else {
-        return format!("{} ± ∞", fixed(value, decimals_of(value, 3)));
+        return format!("{} ± ∞", format_fixed(value, decimals_of(value, 3)));
     };
     let half_width = (high - low).abs() / 2.0;
     let number = match decimals_for(half_width) {
         // At least two digits of the value, however vague it is.
-        Some(decimals) => fixed(value, decimals.max(decimals_of(value, 2))),
+        Some(decimals) => format_fixed(value, decimals.max(decimals_of(value, 2))),
         None => three_digits(value),
     };
     if value == 0.0 {
@@ -172,10 +172,10 @@ pub fn ratio(base: Option<f64>, test: Option<f64>) -> Option<String> {
     Some(match ratio.abs() {
         0.0 => "×0".to_owned(),
         size if size < 0.001 => "×<0.001".to_owned(),
-        size if size < 0.1 => format!("×{}", fixed(ratio, 3)),
-        size if size < 10.0 => format!("×{}", fixed(ratio, 2)),
-        size if size < 100.0 => format!("×{}", fixed(ratio, 1)),
-        _ => format!("×{}", fixed(ratio, 0)),
+        size if size < 0.1 => format!("×{}", format_fixed(ratio, 3)),
+        size if size < 10.0 => format!("×{}", format_fixed(ratio, 2)),
+        size if size < 100.0 => format!("×{}", format_fixed(ratio, 1)),
+        _ => format!("×{}", format_fixed(ratio, 0)),
     })
 }
 
@@ -195,7 +195,7 @@ pub fn ratio_between(ratio: f64, low: f64, high: f64) -> String {
             .all(|bound| bound == 1.0 || ((bound - 1.0) * 10f64.powi(decimals)).round() != 0.0)
     });
     let decimals = decimals.unwrap_or(least);
-    let [ratio, low, high] = [ratio, low, high].map(|value| fixed(value, decimals));
+    let [ratio, low, high] = [ratio, low, high].map(|value| format_fixed(value, decimals));
     format!("×{ratio} ({low} to {high})")
 }
 
@@ -242,18 +242,18 @@ mod tests {
 
     #[test]
     fn zero_has_no_sign_and_no_number_lies_by_its_sign() {
-        assert_eq!(fixed(-0.0, 1), "0.0");
-        assert_eq!(fixed(-0.04, 1), "0.0");
-        assert_eq!(signed(0.04, 1), "0.0");
-        assert_eq!(signed(0.06, 1), "+0.1");
-        assert_eq!(signed(-0.06, 1), "−0.1");
-        assert_eq!(signed(f64::NAN, 1), "—");
-        assert_eq!(fixed(f64::INFINITY, 1), "—");
+        assert_eq!(format_fixed(-0.0, 1), "0.0");
+        assert_eq!(format_fixed(-0.04, 1), "0.0");
+        assert_eq!(format_signed(0.04, 1), "0.0");
+        assert_eq!(format_signed(0.06, 1), "+0.1");
+        assert_eq!(format_signed(-0.06, 1), "−0.1");
+        assert_eq!(format_signed(f64::NAN, 1), "—");
+        assert_eq!(format_fixed(f64::INFINITY, 1), "—");
     }
 
     #[test]
     fn thousands_are_grouped() {
-        let plain = |value, decimals| fixed(value, decimals).replace(GLUE, " ");
+        let plain = |value, decimals| format_fixed(value, decimals).replace(GLUE, " ");
         assert_eq!(plain(999.0, 0), "999");
         assert_eq!(plain(1_000.0, 0), "1 000");
         assert_eq!(plain(-1_234_567.891, 2), "−1 234 567.89");

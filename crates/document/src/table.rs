@@ -32,12 +32,12 @@ type RecordedField<'a, R> = Box<dyn Fn(&R) -> String + 'a>;
 
 impl<'a, R> TableColumn<'a, R> {
     /// A column of words.
-    pub fn words(title: impl Into<Text>, shown: impl Fn(&R) -> Text + 'a) -> Self {
+    pub fn word_texts(title: impl Into<Text>, shown: impl Fn(&R) -> Text + 'a) -> Self {
         TableColumn::word_cells(title, move |row| shown(row).into())
     }
 
     /// A column of numbers.
-    pub fn numbers(title: impl Into<Text>, shown: impl Fn(&R) -> Text + 'a) -> Self {
+    pub fn number_texts(title: impl Into<Text>, shown: impl Fn(&R) -> Text + 'a) -> Self {
         TableColumn::number_cells(title, move |row| shown(row).into())
     }
 
@@ -69,13 +69,13 @@ impl<'a, R> TableColumn<'a, R> {
     }
 
     /// The same, which a terminal leaves out if it is too narrow: the last such column first.
-    pub fn dispensable(mut self) -> Self {
+    pub fn as_dispensable(mut self) -> Self {
         self.shown.iter_mut().for_each(|(head, _)| head.is_dispensable = true);
         self
     }
 
     /// The same with what its signs mean, which is told below the table where the column is shown.
-    pub fn about(mut self, about: impl Into<Text>) -> Self {
+    pub fn with_legend(mut self, about: impl Into<Text>) -> Self {
         let about = about.into();
         self.shown.iter_mut().for_each(|(head, _)| head.about = about.clone());
         self
@@ -88,7 +88,7 @@ impl<'a, R> TableColumn<'a, R> {
     }
 
     /// The same with the numbers of footnotes beside its title.
-    pub fn marked(mut self, marks: Vec<usize>) -> Self {
+    pub fn with_marks(mut self, marks: Vec<usize>) -> Self {
         self.shown.iter_mut().for_each(|(head, _)| head.marks = marks.clone());
         self
     }
@@ -101,7 +101,7 @@ impl<'a, R> TableColumn<'a, R> {
 
     /// A column of drawings, which only pages have; its title says what they are to those who do
     /// not see them.
-    pub fn drawings(title: impl Into<Text>, shown: impl Fn(&R) -> TableCell + 'a) -> Self {
+    pub fn drawing_cells(title: impl Into<Text>, shown: impl Fn(&R) -> TableCell + 'a) -> Self {
         let mut column = TableColumn::number_cells(title, shown).off_terminals();
         column.shown.iter_mut().for_each(|(head, _)| head.is_drawing = true);
         column
@@ -114,7 +114,7 @@ impl<'a, R> TableColumn<'a, R> {
     }
 
     /// A column for programs, by its name in JSON. What is not known is empty.
-    pub fn recorded(name: &'static str, field: impl Fn(&R) -> String + 'a) -> Self {
+    pub fn recorded_field(name: &'static str, field: impl Fn(&R) -> String + 'a) -> Self {
         TableColumn { shown: None, recorded: Some((name, Box::new(field))) }
     }
 
@@ -270,7 +270,7 @@ impl DataTable {
     }
 
     /// The same with a title.
-    pub fn titled(mut self, title: impl Into<Text>) -> DataTable {
+    pub fn with_title(mut self, title: impl Into<Text>) -> DataTable {
         self.title = title.into();
         self
     }
@@ -287,7 +287,7 @@ impl DataTable {
     }
 
     /// The same with what its signs mean.
-    pub fn about(mut self, about: impl Into<Text>) -> DataTable {
+    pub fn with_legend(mut self, about: impl Into<Text>) -> DataTable {
         self.about = about.into();
         self
     }
@@ -321,13 +321,13 @@ impl DataTable {
 impl ColumnHead {
     /// The title with its marks.
     pub(crate) fn cell(&self) -> TableCell {
-        TableCell::from(self.title.clone()).marked(self.marks.clone())
+        TableCell::from(self.title.clone()).with_marks(self.marks.clone())
     }
 }
 
 impl DataTable {
     /// What its signs mean, and those of its columns.
-    pub(crate) fn abouts(&self, columns: &[usize]) -> Vec<&Text> {
+    pub(crate) fn legend_texts(&self, columns: &[usize]) -> Vec<&Text> {
         let of_columns = columns.iter().map(|at| &self.heads[*at].about);
         std::iter::once(&self.about).chain(of_columns).filter(|about| !about.is_empty()).collect()
     }

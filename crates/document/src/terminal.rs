@@ -9,11 +9,11 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::cell::{TableCell, Tint, superscript};
+use crate::cell::{TableCell, Tint, superscript_number};
 pub use crate::colour::{COLOUR_SEQUENCES, Colour};
-use crate::colour::{Paint, painted};
+use crate::colour::{Paint, paint_text};
 use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
-use crate::layout::{Grid, Letters, Line, fitted, longest_word, paragraph};
+use crate::layout::{Grid, Letters, Line, longest_word, wrap_lines, wrap_paragraph};
 use crate::number::GLUE;
 use crate::table::{Alignment, DataTable, TableRow};
 use crate::text::Text;
@@ -33,9 +33,9 @@ pub struct TextStyle {
 }
 
 /// The document on a terminal of this style. Ends with a line feed.
-pub fn written(document: &Document, style: &TextStyle) -> String {
+pub fn render_document(document: &Document, style: &TextStyle) -> String {
     let (mut passages, mut indent) = (Vec::new(), 0);
-    for passage in document.shown() {
+    for passage in document.visible_passages() {
         let mut text = String::new();
         indent = if passage.is_below { indent } else { 0 };
         for element in passage.elements.iter().filter(|element| element.is_shown()) {
@@ -55,10 +55,10 @@ fn of_element(element: &Element, indent: usize, style: &TextStyle) -> String {
     let width = style.width;
     match element {
         Element::Headline(text) => {
-            painted(&hanging(text, indent, width), Paint::Strong, style.colour)
+            paint_text(&hanging(text, indent, width), Paint::Strong, style.colour)
         }
         Element::Status(text) => {
-            painted(&hanging(text, indent, width), Paint::Caution, style.colour)
+            paint_text(&hanging(text, indent, width), Paint::Caution, style.colour)
         }
         Element::Heading(text) | Element::Title(text) | Element::Sentence(text) => {
             hanging(text, indent, width)
@@ -66,14 +66,14 @@ fn of_element(element: &Element, indent: usize, style: &TextStyle) -> String {
         Element::Prose(text) | Element::Aside(text) => flush(text, indent, width),
         Element::Lines(lines) => {
             let lines = lines.iter().map(|line| spaces(indent) + &line.one_line());
-            lines.map(|line| fitted(&format!("{}\n", line.trim_end()), width)).collect()
+            lines.map(|line| wrap_lines(&format!("{}\n", line.trim_end()), width)).collect()
         }
         Element::Arms(arms) => of_arms(arms, indent, style),
         Element::Items(items) => items.iter().map(|item| of_item(item, indent, style)).collect(),
         Element::Terms(terms) => {
             let terms = terms.iter().map(|(term, said)| {
                 let first = format!("{}{}: ", spaces(indent), term.one_line());
-                paragraph(&said.one_line(), width, &first, &spaces(indent + INDENT))
+                wrap_paragraph(&said.one_line(), width, &first, &spaces(indent + INDENT))
             });
             terms.collect()
         }
@@ -93,19 +93,19 @@ fn of_element(element: &Element, indent: usize, style: &TextStyle) -> String {
 
 /// A paragraph whose further lines begin further right.
 fn hanging(text: &Text, indent: usize, width: usize) -> String {
-    paragraph(&text.one_line(), width, &spaces(indent), &spaces(indent + INDENT))
+    wrap_paragraph(&text.one_line(), width, &spaces(indent), &spaces(indent + INDENT))
 }
 
 /// A paragraph whose lines begin below each other.
 fn flush(text: &Text, indent: usize, width: usize) -> String {
-    paragraph(&text.one_line(), width, &spaces(indent), &spaces(indent))
+    wrap_paragraph(&text.one_line(), width, &spaces(indent), &spaces(indent))
 }
 
 /// Names and labels, in two columns.
 fn of_arms(arms: &[ArmLabel], indent: usize, style: &TextStyle) -> String {
     let longest = arms.iter().map(|arm| arm.name.one_line().width()).max().unwrap_or(0);
     let items = arms.iter().map(|arm| {
-        let item = LabelledItem::new(arm.label.clone()).label(arm.name.clone(), longest + 1);
+        let item = LabelledItem::new(arm.label.clone()).with_label(arm.name.clone(), longest + 1);
         of_item(&item, indent, style)
     });
     items.collect()
@@ -121,19 +121,19 @@ fn of_item(item: &LabelledItem, indent: usize, style: &TextStyle) -> String {
     let (text, beside) = (item.text.one_line(), first.width());
     let has_room = beside + longest_word(&text) <= style.width;
     let below = if item.labels.is_empty() || !has_room { indent + INDENT } else { beside };
-    let mut text = paragraph(&text, style.width, &first, &spaces(below));
+    let mut text = wrap_paragraph(&text, style.width, &first, &spaces(below));
     for label in item.labels.iter().filter(|label| label.tint != Tint::None) {
         let word = label.text.one_line();
-        text = text.replacen(&word, &painted(&word, label.tint.paint(), style.colour), 1);
+        text = text.replacen(&word, &paint_text(&word, label.tint.text_paint(), style.colour), 1);
     }
     text + &item.details.iter().map(|detail| of_item(detail, below, style)).collect::<String>()
 }
 
 /// `¹ caution: …`
 fn of_footnote(note: &Footnote, width: usize) -> String {
-    let number = note.number.map_or(String::new(), |number| superscript(number) + " ");
+    let number = note.number.map_or(String::new(), |number| superscript_number(number) + " ");
     let first = format!("{number}{}: ", note.severity);
-    paragraph(&note.text.one_line(), width, &first, &spaces(INDENT))
+    wrap_paragraph(&note.text.one_line(), width, &first, &spaces(INDENT))
 }
 
 /// A table below its title. Words may be wrapped, so that their columns are the last ones.
@@ -144,11 +144,12 @@ fn of_table(table: &DataTable, indent: usize, style: &TextStyle) -> String {
         (hanging(&table.title, indent, style.width), indent + INDENT)
     };
     let parts = parts(table, indent, style.width);
-    let grids = parts.iter().map(|(_, grid)| grid.coloured(style.width, style.colour));
+    let grids = parts.iter().map(|(_, grid)| grid.render_coloured(style.width, style.colour));
     let grids = grids.collect::<Vec<String>>().join("\n");
     let indent = if table.has_corner { indent + INDENT } else { indent };
     let columns: Vec<usize> = parts.iter().flat_map(|(columns, _)| columns).copied().collect();
-    let abouts = table.abouts(&columns).into_iter().map(|about| flush(about, indent, style.width));
+    let abouts =
+        table.legend_texts(&columns).into_iter().map(|about| flush(about, indent, style.width));
     above + &grids + &abouts.collect::<String>()
 }
 
@@ -272,11 +273,11 @@ fn cells(cells: impl Iterator<Item = TableCell>, indent: usize, form: usize) -> 
 
 /// The text of a cell, and the colours of its letters.
 fn coloured(cell: &TableCell, indent: usize, form: usize) -> (String, Letters) {
-    let letters = cell.form(form).iter().map(|span| {
+    let letters = cell.nth_form(form).iter().map(|span| {
         let letters = span.text.one_line().chars().filter(|letter| *letter != ' ').count();
         (letters, span.tint)
     });
-    let text = spaces(indent) + &cell.one_line(form) + &cell.superscripts();
+    let text = spaces(indent) + &cell.one_line(form) + &cell.superscript_marks();
     (text, letters.collect())
 }
 

@@ -16,27 +16,33 @@ const LEVELS: [LevelRow; 3] =
 
 fn columns() -> Vec<LevelColumn> {
     vec![
-        LevelColumn::words("why", |row| format!("because of {}", row.1).into()).cut_behind(12),
-        LevelColumn::words("name", |row| row.1.into()).and_recorded("name", |row| row.1.to_owned()),
-        LevelColumn::numbers("µs", |row| format!("{:.1}\u{a0}µs", row.2).into())
+        LevelColumn::word_texts("why", |row| format!("because of {}", row.1).into()).cut_behind(12),
+        LevelColumn::word_texts("name", |row| row.1.into())
+            .and_recorded("name", |row| row.1.to_owned()),
+        LevelColumn::number_texts("µs", |row| format!("{:.1}\u{a0}µs", row.2).into())
             .and_recorded("us", |row| row.2.to_string()),
-        LevelColumn::recorded("us_low", |_| csv::number(Some(f64::NEG_INFINITY))),
+        LevelColumn::recorded_field("us_low", |_| csv::number_field(Some(f64::NEG_INFINITY))),
     ]
 }
 
 fn plain(document: &Document, width: usize) -> String {
-    terminal::written(document, &TextStyle { colour: Colour::Plain, width })
+    terminal::render_document(document, &TextStyle { colour: Colour::Plain, width })
 }
 
 fn document() -> Document {
     let arms = PerArm { base: "a <b>", test: "##[error]" };
-    let item = LabelledItem::new("it is slow and has been so").label("caution", 8);
-    let item = item.detail(LabelledItem::new("something").label("change", 6));
+    let item = LabelledItem::new("it is slow and has been so").with_label("caution", 8);
+    let item = item.with_detail(LabelledItem::new("something").with_label("change", 6));
     Document::from(vec![
         vec![Element::Headline("test is slower".into()), Element::Arms(ArmLabel::of_both(arms))],
         Vec::new(),
-        vec![Element::Table(DataTable::new(&columns()[1..], &LEVELS).titled("Levels").with_sum())],
-        vec![Element::Items(vec![item, LabelledItem::new("one").detail(LabelledItem::new("two"))])],
+        vec![Element::Table(
+            DataTable::new(&columns()[1..], &LEVELS).with_title("Levels").with_sum(),
+        )],
+        vec![Element::Items(vec![
+            item,
+            LabelledItem::new("one").with_detail(LabelledItem::new("two")),
+        ])],
         vec![Element::Title("more".into()), Element::Notes(vec!["*bold*".into()])],
     ])
 }
@@ -54,7 +60,7 @@ fn a_terminal_indents_what_belongs_to_a_headline_and_wraps_below_the_text() {
 
 #[test]
 fn an_item_goes_on_further_left_where_a_word_has_no_room_below_its_text() {
-    let item = LabelledItem::new("a-word-of-many-letters").label("server", 10);
+    let item = LabelledItem::new("a-word-of-many-letters").with_label("server", 10);
     let document = Document::from(vec![vec![Element::Items(vec![item])]]);
     assert_eq!(plain(&document, 33), "server     a-word-of-many-letters\n");
     assert_eq!(plain(&document, 32), "server\n  a-word-of-many-letters\n");
@@ -67,8 +73,8 @@ fn markdown_and_pages_show_text_as_it_is_meant() {
                     | name | µs |\n|:--|--:|\n| =evil\\|name | 1.5 µs |\n| b | 22.0 µs |\n\
                     | c\u{fffd}\\[2J | 3.2 µs |\n\n* caution: it is slow and has been so\n  * \
                     change: something\n* one\n  * two\n\nmore:\n\n* \\*bold\\*\n";
-    assert_eq!(markdown::written(&document()), expected);
-    let page = html::written(&document());
+    assert_eq!(markdown::render_document(&document()), expected);
+    let page = html::render_document(&document());
     for part in [
         "<header>\n<h1>test is slower</h1>\n<dl class=\"arms\">\n<dt class=\"base\">base</dt>",
         "<dd>a &lt;b&gt;</dd>\n<dt class=\"test\">test</dt><dd>#&#35;[error]</dd>\n</dl>\n</header>",
@@ -84,11 +90,11 @@ fn markdown_and_pages_show_text_as_it_is_meant() {
 #[test]
 fn programs_read_the_columns_that_have_names() {
     let expected = "name,us,us_low\r\n'=evil|name,1.5,\r\nb,22,\r\nc\u{fffd}[2J,3.25,\r\n";
-    assert_eq!(csv::written(&document()), expected);
+    assert_eq!(csv::render_document(&document()), expected);
     let excerpt = DataTable::new(&columns(), &LEVELS[..1]).with_records(&columns(), &LEVELS);
     let excerpt = Document::from(vec![vec![Element::Table(excerpt)]]);
-    assert_eq!(csv::written(&excerpt), expected);
-    assert_eq!(markdown::written(&excerpt).lines().count(), 3);
+    assert_eq!(csv::render_document(&excerpt), expected);
+    assert_eq!(markdown::render_document(&excerpt).lines().count(), 3);
 }
 
 #[test]
@@ -98,15 +104,17 @@ fn a_terminal_puts_words_last_cuts_them_and_names_a_group_once() {
     let expected = "why                 µs   name\nbecause of b   22.0 µs   b\n";
     assert_eq!(plain(&words_first, 80), expected);
     let mut columns = columns();
-    columns[0] = LevelColumn::words("", |row| row.0.into()).as_group();
-    let grouped = DataTable::new(&columns, &LEVELS).titled("Levels");
+    columns[0] = LevelColumn::word_texts("", |row| row.0.into()).as_group();
+    let grouped = DataTable::new(&columns, &LEVELS).with_title("Levels");
     let grouped =
         Document::from(vec![vec![Element::Table(grouped), Element::Sentence("and 2 more".into())]]);
     let locks = "Levels\n  locks\n    =evil|name    1.5 µs\n    b            22.0 µs\n";
     let reads = "  reads\n    c\u{fffd}[2J         3.2 µs\n  and 2 more\n";
     let expected = [locks, reads].concat();
     assert_eq!(plain(&grouped, 80), expected);
-    assert!(markdown::written(&grouped).starts_with("| Levels | name | µs |\n|:--|:--|--:|\n"));
+    assert!(
+        markdown::render_document(&grouped).starts_with("| Levels | name | µs |\n|:--|:--|--:|\n")
+    );
     let empty = DataTable::new::<LevelRow>(&[], []);
     let empty = Document::from(vec![vec![Element::Table(empty)]]);
     assert_eq!(plain(&empty, 80), "");
@@ -124,11 +132,11 @@ fn programs_get_one_table_of_those_that_people_see_apart() {
         part(&LEVELS[1..2], &LEVELS[..1]),
     ]);
     let expected = "name,us,us_low\r\nb,22,\r\nc\u{fffd}[2J,3.25,\r\n'=evil|name,1.5,\r\n";
-    assert_eq!(csv::written(&document), expected);
+    assert_eq!(csv::render_document(&document), expected);
     let table = "  why                 µs   name\n  because of b   22.0 µs   b\n";
     assert_eq!(plain(&document, 80), format!("part\n\npart\n{table}"));
     let table = "| why | name | µs |\n|:--|:--|--:|\n| because of b | b | 22.0 µs |\n";
-    assert_eq!(markdown::written(&document), format!("### part\n\n### part\n\n{table}"));
+    assert_eq!(markdown::render_document(&document), format!("### part\n\n### part\n\n{table}"));
 }
 
 #[test]
@@ -147,8 +155,8 @@ fn a_sparkline_is_as_wide_as_there_is_room_and_marks_where_levels_begin() {
     assert_eq!(plain(&document, 27), expected);
     let (blocks, marks) = ("█".repeat(20) + &"▁".repeat(20), " ".repeat(18));
     let lines = format!("1.0 │{blocks}\n0.5 │{marks}┄┄▲┄");
-    assert_eq!(markdown::written(&document), format!("halves:\n\n```text\n{lines}\n```\n"));
-    assert!(html::written(&document).contains(&format!("<pre>{lines}</pre>")));
+    assert_eq!(markdown::render_document(&document), format!("halves:\n\n```text\n{lines}\n```\n"));
+    assert!(html::render_document(&document).contains(&format!("<pre>{lines}</pre>")));
 }
 
 /// A load, its rate with its spread and without, and its answer.
@@ -159,18 +167,20 @@ const RATES: [RateRow; 2] =
 
 fn rates() -> DataTable {
     let columns = [
-        TableColumn::words("rates", |row: &RateRow| row.0.into()).marked(vec![12]),
+        TableColumn::word_texts("rates", |row: &RateRow| row.0.into()).with_marks(vec![12]),
         TableColumn::number_cells("test", |row: &RateRow| {
             TableCell::from(row.1[0]).or_shorter(row.1[1].into())
         }),
-        TableColumn::drawings("drawn", |_| TableCell::drawing("<svg/>".to_owned())),
-        TableColumn::numbers("ratio", |_| "0.5".into()).off_terminals(),
+        TableColumn::drawing_cells("drawn", |_| TableCell::from_svg("<svg/>".to_owned())),
+        TableColumn::number_texts("ratio", |_| "0.5".into()).off_terminals(),
         TableColumn::word_cells("answer", |row: &RateRow| {
             let tint = if row.2 == "slower" { Tint::Worse } else { Tint::Undecided };
-            TableCell::tinted(row.2, tint).and(" !").marked(vec![1]).as_answer()
+            TableCell::tinted_text(row.2, tint).and_text(" !").with_marks(vec![1]).as_answer()
         })
         .untitled_on_terminals(),
-        TableColumn::words("and more", |_| "if there is room".into()).about("More.").dispensable(),
+        TableColumn::word_texts("and more", |_| "if there is room".into())
+            .with_legend("More.")
+            .as_dispensable(),
     ];
     let mut table = DataTable::new(&columns, &[]);
     table.add_group(vec!["all of them".into()]);
@@ -193,7 +203,7 @@ fn a_narrow_terminal_has_shorter_cells_and_fewer_columns() {
     assert_eq!(plain(&document, 40), narrow);
     assert!(plain(&document, 36).contains("  point    2 000   cannot tell ! ¹\n"));
     let style = TextStyle { colour: Colour::Ansi, width: 30 };
-    let coloured = terminal::written(&document, &style);
+    let coloured = terminal::render_document(&document, &style);
     assert!(coloured.contains("\u{1b}[31mslower\u{1b}[0m ! ¹"), "{coloured}");
     assert!(coloured.contains("\u{1b}[33mcannot tell\u{1b}[0m\n"), "{coloured}");
 }
@@ -201,14 +211,14 @@ fn a_narrow_terminal_has_shorter_cells_and_fewer_columns() {
 #[test]
 fn each_writer_has_its_own_way_for_marks_answers_and_drawings() {
     let document = Document::from(vec![vec![Element::Table(rates())]]);
-    let text = markdown::written(&document);
+    let text = markdown::render_document(&document);
     assert!(text.starts_with("| rates ¹² | test | ratio | answer | and more |\n"), "{text}");
     assert!(text.contains("| **all of them** | | | | |\n"), "{text}");
     assert!(
         text.contains("| =scan | 10 ± 1 | 0.5 | **slower !** ¹ | if there is room |"),
         "{text}"
     );
-    let page = html::written(&document);
+    let page = html::render_document(&document);
     for part in [
         "rates<sup class=\"marks\"><a href=\"#note-12\">12</a></sup></th>",
         "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"6\">all of them</th></tr>",
@@ -252,8 +262,8 @@ fn what_is_around_tables_is_told_in_each_format() {
     let expected = "> **STOPPED**\n\n**it is &lt;b&gt;**\n\nbelow\n\n* **point**: falls\n\n\
                     <details><summary>more</summary>\n\nA.\nB\n\n</details>\n\n\
                     ² **caution**: one  \n**caution**: two  \n";
-    assert_eq!(markdown::written(&document), expected);
-    let page = html::written(&document);
+    assert_eq!(markdown::render_document(&document), expected);
+    let page = html::render_document(&document);
     for part in [
         "<p class=\"status\" role=\"note\">STOPPED</p>",
         "<dl class=\"terms\">\n<dt>point</dt><dd>falls</dd>\n</dl>",

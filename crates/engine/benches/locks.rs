@@ -75,7 +75,7 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
         let clock = (design.meter == Metered::Times).then_some(monotonic_ns as ClockFunction);
         let locks = LockSys::new(&design, Arc::clone(&meter), nowhere, clock);
         let cost = run(threads, window, || turn(&locks));
-        (cost, meter.counts())
+        (cost, meter.current_counts())
     });
     for ((what, options, _, many), figures) in WAYS.iter().zip(figures) {
         let per_lock = |figure: fn(&Cost, &MeterCounts) -> f64| -> Vec<f64> {
@@ -86,7 +86,7 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
             "{what:13} {options:26} {threads:7}  {:22}  {:24}  {:24}  {}",
             spread(per_lock(|cost, _| cost.cpu_ns), 0),
             spread(per_lock(|cost, _| (cost.voluntary + cost.involuntary) as f64), 4),
-            spread(per_lock(|_, counts| counts.of(Counter::LockWaits) as f64), 4),
+            spread(per_lock(|_, counts| counts.count_of(Counter::LockWaits) as f64), 4),
             spread(per_ms(&figures, *many), 0),
         );
     }
@@ -109,7 +109,7 @@ thread_local! {
 }
 
 fn own_rows(locks: &LockSys) {
-    let trx = locks.begin();
+    let trx = locks.begin_transaction();
     for _ in 0..ROWS {
         let key = KEY.replace(KEY.get() + 1).to_be_bytes();
         let free = locks.try_lock(&trx, INDEX, Place::Key(&key), LockKind::Record, Mode::Exclusive);
@@ -119,7 +119,7 @@ fn own_rows(locks: &LockSys) {
 }
 
 fn one_table(locks: &LockSys) {
-    let trx = locks.begin();
+    let trx = locks.begin_transaction();
     locks.lock_table(&trx, TableId(1), TableMode::IntentExclusive).expect("all may intend");
     locks.release_all(&trx);
 }
@@ -133,7 +133,7 @@ fn one_row(locks: &LockSys) {
 }
 
 fn lock_one_row(locks: &LockSys, mode: Mode) {
-    let trx = locks.begin();
+    let trx = locks.begin_transaction();
     let got = locks.lock(&trx, INDEX, Place::Key(b"hot"), LockKind::Record, mode);
     got.expect("everybody's turn comes");
     locks.release_all(&trx);

@@ -49,26 +49,26 @@ struct Client {
 
 const OPERATIONS: [(&str, Operation); 6] = [
     ("read a row", |it, table, random, rows| {
-        let id = 1 + random.below(rows as u64) as i64;
+        let id = 1 + random.next_below(rows as u64) as i64;
         it.get(table, &[Datum::Int(id)], Intent::Read).map(|row| assert!(row.is_some()))
     }),
     ("read a row to share", |it, table, random, rows| {
-        let id = 1 + random.below(rows as u64) as i64;
+        let id = 1 + random.next_below(rows as u64) as i64;
         it.get(table, &[Datum::Int(id)], Intent::Share).map(|row| assert!(row.is_some()))
     }),
     ("update a text", |it, table, random, rows| {
-        let id = 1 + random.below(rows as u64) as i64;
-        set(it, table, id, C, Datum::Text(&[random.below(200) as u8; 120]))
+        let id = 1 + random.next_below(rows as u64) as i64;
+        set(it, table, id, C, Datum::Text(&[random.next_below(200) as u8; 120]))
     }),
     ("update an indexed number", |it, table, random, rows| {
-        let to = random.below(rows as u64) as i64;
-        set(it, table, 1 + random.below(rows as u64) as i64, K, Datum::Int(to))
+        let to = random.next_below(rows as u64) as i64;
+        set(it, table, 1 + random.next_below(rows as u64) as i64, K, Datum::Int(to))
     }),
     ("put a row in", |it, table, random, rows| {
-        it.insert(table, &row(0, random.below(rows as u64) as i64)).map(|_| ())
+        it.insert(table, &row(0, random.next_below(rows as u64) as i64)).map(|_| ())
     }),
     ("take a row out, put it in", |it, table, random, rows| {
-        let id = 1 + random.below(rows as u64) as i64;
+        let id = 1 + random.next_below(rows as u64) as i64;
         it.delete(table, &[Datum::Int(id)])?;
         it.insert(table, &row(id, id)).map(|_| ())
     }),

@@ -107,7 +107,7 @@ fn main() {
                 log.name(),
                 of(0, &|cost, _| cost.cpu_ns / records(cost)),
                 of(4, &|cost, _| (cost.voluntary + cost.involuntary) as f64 / records(cost)),
-                of(4, &|cost, counts| counts.of(Counter::LogFull) as f64 / records(cost)),
+                of(4, &|cost, counts| counts.count_of(Counter::LogFull) as f64 / records(cost)),
                 of(0, &|cost, _| records(cost) / cost.seconds),
             );
         }
@@ -126,5 +126,5 @@ fn measure(log: LogBuffer, threads: usize, window: Duration) -> (Cost, MeterCoun
             log.append(&record).expect("there is no disk that could fail");
         }
     });
-    (cost, meter.counts())
+    (cost, meter.current_counts())
 }

@@ -72,7 +72,7 @@ fn written(transactions: u64, rows: u64) -> (TempDir, TempDir) {
         let text = format!("{number:0120}");
         session.begin(None).expect("it begins");
         for _ in 0..rows {
-            let id = 1 + random.below(ROWS as u64) as i64;
+            let id = 1 + random.next_below(ROWS as u64) as i64;
             let done = session.statement(|it| set(it, &table, id, C, Datum::Text(text.as_bytes())));
             done.expect("nobody else is there");
         }

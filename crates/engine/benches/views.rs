@@ -132,7 +132,7 @@ impl Arm {
         for _ in 0..active {
             sys.begin_write();
             for _ in 1..spread {
-                sys.end(sys.begin_write());
+                sys.end_trx(sys.begin_write());
             }
         }
         sys.horizon();
@@ -140,31 +140,31 @@ impl Arm {
         let ids = (active * spread).max(1);
         let step = (ids * 618 / 1_000) | 1;
         let asked = (0..ASKED as u64).map(|turn| TrxId(1 + turn * step % ids)).collect();
-        let view = sys.view();
+        let view = sys.new_view();
         Arm { meter, sys, view, asked }
     }
 
     fn measure(mut self) -> Costs {
         let Arm { meter, sys, view, asked } = &mut self;
-        let before = meter.counts();
+        let before = meter.current_counts();
         let open = repeat(|| {
             sys.open_view(None, view);
             sys.close_view(black_box(view));
         });
-        let counted = meter.counts().since(&before);
-        let copied = counted.of(Counter::Views) - counted.of(Counter::ViewsReused);
+        let counted = meter.current_counts().since(&before);
+        let copied = counted.count_of(Counter::Views) - counted.count_of(Counter::ViewsReused);
         sys.open_view(None, view);
         let looks = repeat(|| {
-            let seen = asked.iter().filter(|id| sys.sees(black_box(view), **id)).count();
+            let seen = asked.iter().filter(|id| sys.sees_writer(black_box(view), **id)).count();
             black_box(seen);
         });
         let (held, shared) = (size_of::<ReadView>() + view.buffer_bytes(), view.shared_bytes());
         sys.close_view(view);
         let write = repeat(|| {
-            black_box(sys.end(sys.begin_write()));
+            black_box(sys.end_trx(sys.begin_write()));
         });
         let both = repeat(|| {
-            black_box(sys.end(sys.begin_write()));
+            black_box(sys.end_trx(sys.begin_write()));
             sys.open_view(None, view);
             sys.close_view(black_box(view));
         });
@@ -173,7 +173,7 @@ impl Arm {
             look: looks / asked.len() as f64,
             anew: both - write,
             write,
-            copied: counted.of(Counter::ViewBytes) / copied.max(1),
+            copied: counted.count_of(Counter::ViewBytes) / copied.max(1),
             held,
             shared,
         }
@@ -233,18 +233,18 @@ fn single_calls(view: design::View) -> [Vec<u64>; 3] {
     let mut times = [const { Vec::new() }; 3];
     for _ in 0..SPIKE_RUNS {
         let sys = TrxSys::new(&Design { view, ..Design::default() }, Arc::default(), None);
-        let mut view = sys.view();
+        let mut view = sys.new_view();
         for _ in 0..IDLE {
             sys.begin_write();
         }
         for _ in 0..BEFORE {
-            sys.end(sys.begin_write());
+            sys.end_trx(sys.begin_write());
         }
         for _ in 0..IDLE {
             let start = now();
             let trx = sys.begin_write();
             let begun = now();
-            sys.end(trx);
+            sys.end_trx(trx);
             let ended = now();
             sys.open_view(None, &mut view);
             sys.close_view(&mut view);

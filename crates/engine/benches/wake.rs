@@ -21,7 +21,7 @@ use dbdyno_engine::log::recover;
 use dbdyno_engine::{Counter, Meter, MeterCounts};
 use dbdyno_model::Design;
 use dbdyno_model::design::{Device, Wake};
-use dbdyno_model::random::mix;
+use dbdyno_model::random::mix_bits;
 
 mod crew;
 mod turns;
@@ -70,7 +70,7 @@ fn measure(design: &Design, threads: usize, window: Duration, steps: u64) -> See
         black_box(work(steps));
         drop(pipeline.commit(&record).expect("the disk is well"));
     });
-    Seen { cost, counts: meter.counts() }
+    Seen { cost, counts: meter.current_counts() }
 }
 
 fn show(wake: Wake, seen: &[Seen]) {
@@ -96,11 +96,11 @@ fn show(wake: Wake, seen: &[Seen]) {
 }
 
 fn ratio(seen: &Seen, of: Counter, by: Counter) -> f64 {
-    seen.counts.of(of) as f64 / seen.counts.of(by) as f64
+    seen.counts.count_of(of) as f64 / seen.counts.count_of(by) as f64
 }
 
 fn work(steps: u64) -> u64 {
-    (0..steps).fold(0, |value, step| mix(value ^ step))
+    (0..steps).fold(0, |value, step| mix_bits(value ^ step))
 }
 
 /// How many steps make the work: the quickest of some tries, so that others do not count.

@@ -36,7 +36,7 @@ pub(crate) struct Next {
 
 impl Catalog {
     /// A catalog of these tables.
-    pub(crate) fn of(tables: impl Iterator<Item = Arc<Table>>, next: Next) -> Catalog {
+    pub(crate) fn from_tables(tables: impl Iterator<Item = Arc<Table>>, next: Next) -> Catalog {
         let tables = tables.map(|table| (table.name().to_owned(), table)).collect();
         let (tables, next) = (RwLock::new(tables), Mutex::new(next));
         Catalog { tables, next, generation: AtomicU64::new(0) }
@@ -87,17 +87,22 @@ pub(crate) enum Twice {
 }
 
 /// Enters all versions of all rows into an index. No session writes to the table.
-pub(crate) fn fill(table: &Table, index: &Secondary, filler: TrxId, twice: Twice) -> Result<()> {
+pub(crate) fn fill_index(
+    table: &Table,
+    index: &Secondary,
+    filler: TrxId,
+    twice: Twice,
+) -> Result<()> {
     let mut from = Some(Key::default());
     let mut entries: Vec<(Vec<u8>, usize, Mark)> = Vec::new();
     let mut last: Option<Vec<u8>> = None;
     while let Some(at) = from {
         from = table.rows.read_on(at.bytes(), None, |key, chain, _| {
             let mut mark = Mark::Alive;
-            for version in chain.all() {
+            for version in chain.all_versions() {
                 if let Some(row) = &version.row {
                     let mut entry = Vec::new();
-                    let null = index.push_columns(table.layout().row(row), &mut entry);
+                    let null = index.push_columns(table.layout().view_row(row), &mut entry);
                     let unique = if null || !index.is_unique() { 0 } else { entry.len() };
                     entry.extend_from_slice(key);
                     entries.push((entry, unique, mark));
@@ -120,7 +125,7 @@ pub(crate) fn fill(table: &Table, index: &Secondary, filler: TrxId, twice: Twice
             }
             last = Some(entry[..unique].to_vec());
         }
-        index.entries.edit(&entry, filler, |_, _| (Edit::Put(mark), ()));
+        index.entries.edit_entry(&entry, filler, |_, _| (Edit::Put(mark), ()));
     }
     Ok(())
 }

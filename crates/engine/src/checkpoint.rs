@@ -26,8 +26,8 @@ impl EngineCore {
         let start = self.pipeline.low_water();
         // A commit that failed has ended, too, and its record may not have come to the disk: then
         // the log ends before the place from which it would be read.
-        self.pipeline.check()?;
-        let mut file = CheckpointWriter::begin(self.disk.clone(), start)?;
+        self.pipeline.check_writable()?;
+        let mut file = CheckpointWriter::create_file(self.disk.clone(), start)?;
         let tables = {
             let next = self.catalog.next();
             let numbers = RedoRecord::Numbers(TableId(next.table), IndexId(next.index));
@@ -38,7 +38,7 @@ impl EngineCore {
             }
             tables
         };
-        let mut view = self.trx.view();
+        let mut view = self.trx.new_view();
         self.trx.open_view(None, &mut view);
         let written = tables.iter().try_for_each(|table| self.write_rows(table, &view, &mut file));
         self.trx.close_view(&mut view);
@@ -53,7 +53,7 @@ impl EngineCore {
     /// Takes a checkpoint if the log has grown enough since the last.
     pub(crate) fn checkpoint_if_due(&self) -> Result<()> {
         let last = *self.checkpoint.lock().expect("no panic before");
-        if self.pipeline.end().0.saturating_sub(last) < self.checkpoint_bytes {
+        if self.pipeline.end_lsn().0.saturating_sub(last) < self.checkpoint_bytes {
             return Ok(());
         }
         self.take_checkpoint()
@@ -76,7 +76,8 @@ impl EngineCore {
         while let Some(at) = from {
             begin_changes(&mut item);
             from = table.rows.read_on(at.bytes(), None, |key, chain, _| {
-                let (version, _) = chain.visible(|writer| self.trx.sees(view, writer));
+                let (version, _) =
+                    chain.visible_version(|writer| self.trx.sees_writer(view, writer));
                 if let Some(row) = version.and_then(|version| version.row.as_deref()) {
                     push_change(&mut item, RowImage { table: table.id, key, row: Some(row) });
                 }
@@ -92,7 +93,7 @@ impl EngineCore {
 
 /// A table with all its indexes, without rows.
 fn described(table: &Table) -> RedoRecord<'static> {
-    let spec = table.spec();
+    let spec = table.current_spec();
     let secondary = table.indexes().take(spec.indexes.len()).map(|index| index.id);
     let indexes = std::iter::once(table.clustered_id).chain(secondary).collect();
     let (id, next_number) = (table.id, table.next_number());

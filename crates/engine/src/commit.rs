@@ -100,11 +100,11 @@ impl Pipeline {
     pub fn append(&self, record: &[u8]) -> Result<Commit<'_>> {
         // Before the record has a place: a checkpoint that does not see this entry looked at the
         // log's end before the record was there.
-        let flight = self.flights.begin(self.log.durable());
+        let flight = self.flights.begin_flight(self.log.durable_lsn());
         match self.log.append(record) {
             Ok(placed) => Ok(Commit { pipeline: self, flight, placed }),
             Err(error) => {
-                self.flights.end(flight);
+                self.flights.end_flight(flight);
                 Err(error)
             }
         }
@@ -112,20 +112,20 @@ impl Pipeline {
 
     /// Every transaction whose record is before this place has ended: a checkpoint of what is
     /// visible from now on, together with the records from here on, is everything. Only if
-    /// [`Pipeline::check`] says afterwards that nothing has failed.
+    /// [`Pipeline::check_writable`] says afterwards that nothing has failed.
     pub fn low_water(&self) -> Lsn {
-        let end = self.log.end();
-        self.flights.lowest().map_or(end, |lowest| lowest.min(end))
+        let end = self.log.end_lsn();
+        self.flights.lowest_bound().map_or(end, |lowest| lowest.min(end))
     }
 
     /// The place of the next record.
-    pub fn end(&self) -> Lsn {
-        self.log.end()
+    pub fn end_lsn(&self) -> Lsn {
+        self.log.end_lsn()
     }
 
     /// All before this place is durable.
-    pub fn durable(&self) -> Lsn {
-        self.log.durable()
+    pub fn durable_lsn(&self) -> Lsn {
+        self.log.durable_lsn()
     }
 
     /// See [`Log::wait_beyond`].
@@ -133,17 +133,17 @@ impl Pipeline {
         self.log.wait_beyond(place, stop)
     }
 
-    /// See [`Log::tell`].
-    pub(crate) fn tell(&self) {
-        self.log.tell();
+    /// See [`Log::wake_waiters`].
+    pub(crate) fn wake_waiters(&self) {
+        self.log.wake_waiters();
     }
 
     /// Whether commits are still taken.
     ///
     /// # Errors
     /// `Disk`, once something failed.
-    pub fn check(&self) -> Result<()> {
-        self.log.check()
+    pub fn check_writable(&self) -> Result<()> {
+        self.log.check_writable()
     }
 
     /// Makes all durable that was appended.
@@ -176,10 +176,10 @@ impl Commit<'_> {
     /// `Disk`, as in [`Pipeline::commit`].
     pub fn wait(&self) -> Result<()> {
         let Pipeline { log, gather, meter, .. } = self.pipeline;
-        while log.durable() < self.placed.end {
-            log.check()?;
+        while log.durable_lsn() < self.placed.end {
+            log.check_writable()?;
             // What fails is kept by the log, for those that only waited as well.
-            gather.pass(|| drop(log.flush()));
+            gather.run_in_group(|| drop(log.flush()));
         }
         meter.count(Counter::Commits);
         Ok(())
@@ -188,6 +188,6 @@ impl Commit<'_> {
 
 impl Drop for Commit<'_> {
     fn drop(&mut self) {
-        self.pipeline.flights.end(self.flight);
+        self.pipeline.flights.end_flight(self.flight);
     }
 }

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Next, Twice, fill};
+use crate::catalog::{Next, Twice, fill_index};
 use crate::error::{EngineError, Result};
 use crate::ids::TableId;
 use crate::lock::TableMode;
@@ -20,7 +20,7 @@ use crate::table::{INDEXES_MOST, IndexSpec, Secondary, Table, TableSpec};
 
 impl EngineCore {
     pub(crate) fn create_table(&self, spec: TableSpec) -> Result<Arc<Table>> {
-        spec.check()?;
+        spec.check_definition()?;
         let mut next = self.catalog.next();
         if self.catalog.table(&spec.name).is_ok() {
             return Err(EngineError::Exists(spec.name));
@@ -30,7 +30,7 @@ impl EngineCore {
 
     /// Puts an empty table of the same columns and indexes in the place of a table.
     pub(crate) fn truncate_table(&self, name: &str) -> Result<()> {
-        self.replace_table(name, |table| Ok(table.spec()))
+        self.replace_table(name, |table| Ok(table.current_spec()))
     }
 
     /// Gives a primary key to a table that has none and no rows: an empty one that has it takes its
@@ -43,7 +43,7 @@ impl EngineCore {
             if table.has_rows() {
                 return Err(EngineError::HasRows(name.to_owned()));
             }
-            Ok(TableSpec { primary: columns.to_vec(), ..table.spec() })
+            Ok(TableSpec { primary: columns.to_vec(), ..table.current_spec() })
         })
     }
 
@@ -55,7 +55,7 @@ impl EngineCore {
     ) -> Result<()> {
         self.with_table_locked(name, |table| {
             let spec = spec(table)?;
-            spec.check()?;
+            spec.check_definition()?;
             let mut next = self.catalog.next();
             self.put_table(&mut next, spec, Some(table))?;
             Ok(())
@@ -107,20 +107,20 @@ impl EngineCore {
                 let takes = format!("at most {INDEXES_MOST} indexes");
                 return Err(EngineError::BadValue(name.to_owned(), takes));
             }
-            let whole = TableSpec { indexes: vec![spec.clone()], ..table.spec() };
-            whole.check()?;
+            let whole = TableSpec { indexes: vec![spec.clone()], ..table.current_spec() };
+            whole.check_definition()?;
             // Versions that purge takes away while the index is filled would leave their entries.
             let _no_purge = self.purge.stop();
             let mut next = self.catalog.next();
             let id = next.take_indexes(1)[0];
             let index = Secondary::new(id, spec.clone());
             let filler = self.trx.begin_write();
-            let filled = fill(table, &index, filler, Twice::IsRefused);
-            self.trx.end(filler);
+            let filled = fill_index(table, &index, filler, Twice::IsRefused);
+            self.trx.end_trx(filler);
             filled?;
             let record = RedoRecord::Index { table: table.id, id, spec: spec.clone() };
             let commit = self.pipeline.commit(&record.write())?;
-            table.add(index);
+            table.add_index(index);
             self.catalog.has_changed();
             drop(commit);
             Ok(())
@@ -132,7 +132,7 @@ impl EngineCore {
     fn with_table_locked(&self, name: &str, work: impl Fn(&Table) -> Result<()>) -> Result<()> {
         loop {
             let table = self.catalog.table(name)?;
-            let locks = self.locks.begin();
+            let locks = self.locks.begin_transaction();
             let locked = self.locks.lock_table(&locks, table.id, TableMode::Exclusive);
             let is_there = table.check_there().is_ok();
             let done = locked.and_then(|()| if is_there { work(&table) } else { Ok(()) });

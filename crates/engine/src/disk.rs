@@ -21,9 +21,9 @@ mod device;
 mod real;
 mod sim;
 
-pub(crate) use device::attach;
+pub(crate) use device::attach_device;
 pub use real::RealDisk;
-pub(crate) use real::private;
+pub(crate) use real::private_options;
 pub use sim::SimDisk;
 
 /// A place for files with plain names.

@@ -94,12 +94,12 @@ impl Engine {
     /// Ends all waits for locks, and lets no session wait for one as long as this is held: their
     /// statements give up with `Interrupted`.
     pub fn interrupt_waits(&self) -> Interruption<'_> {
-        self.shared.locks.interrupt()
+        self.shared.locks.interrupt_waits()
     }
 
     /// What its mechanisms did since it was opened.
-    pub fn counts(&self) -> MeterCounts {
-        self.shared.meter.counts()
+    pub fn meter_counts(&self) -> MeterCounts {
+        self.shared.meter.current_counts()
     }
 
     /// A table.
@@ -181,7 +181,7 @@ impl Engine {
     }
 
     /// Transactions whose old versions are still there.
-    pub fn unpurged(&self) -> usize {
+    pub fn unpurged_transactions(&self) -> usize {
         self.shared.purge.len()
     }
 

@@ -66,7 +66,7 @@ impl EngineGate {
     }
 
     /// Waits until there is room, or passes.
-    pub fn enter(&self, owner: Owner) -> Pass<'_> {
+    pub fn acquire_pass(&self, owner: Owner) -> Pass<'_> {
         let right = match (self.rule, owner) {
             (Rule::Open, _) => return Pass { gate: self, inside: Cell::new(false) },
             (Rule::Tickets(_), Owner::OfLocks) => Right::AtOnce,

@@ -99,7 +99,7 @@ impl fmt::Debug for Key {
 /// The first eight bytes as a number, with zeros for what is missing: orders like the bytes but
 /// where it is equal.
 #[inline]
-pub fn head(bytes: &[u8]) -> u64 {
+pub(crate) fn head_number(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
         Some(first) => u64::from_be_bytes(*first),
         None => {
@@ -125,7 +125,7 @@ pub fn push(key: &mut Vec<u8>, value: Datum<'_>) {
 /// Takes the value of a column off the front of a key: the value, and how many bytes it took.
 /// `None` for bytes that no column of this kind was written as.
 pub fn pop(kind: ValueType, key: &[u8]) -> Option<(Value, usize)> {
-    let length = skip(key)?;
+    let length = first_value_length(key)?;
     let value = match key[0] {
         NULL => Value::Null,
         TEXT => Value::Text(text_of(&key[1..length - 2])),
@@ -136,7 +136,7 @@ pub fn pop(kind: ValueType, key: &[u8]) -> Option<(Value, usize)> {
 
 /// How many bytes the first value of a key takes.
 #[inline]
-pub fn skip(key: &[u8]) -> Option<usize> {
+pub(crate) fn first_value_length(key: &[u8]) -> Option<usize> {
     let length = match *key.first()? {
         NULL => 1,
         TEXT => {
@@ -158,7 +158,7 @@ pub fn skip(key: &[u8]) -> Option<usize> {
 /// How many bytes the first values of a key take.
 #[inline]
 pub(crate) fn skip_many(key: &[u8], values: usize) -> Option<usize> {
-    (0..values).try_fold(0, |at, _| Some(at + skip(&key[at..])?))
+    (0..values).try_fold(0, |at, _| Some(at + first_value_length(&key[at..])?))
 }
 
 /// Turns bytes into the least ones that are above everything that begins with them. Bytes for
@@ -266,7 +266,7 @@ mod tests {
         fn keys_are_ordered_as_their_values(a in values(), b in values()) {
             prop_assert_eq!(encode(&a).cmp(&encode(&b)), a.cmp(&b));
             prop_assert_eq!(Key::new(&encode(&a)).cmp(&Key::new(&encode(&b))), a.cmp(&b));
-            let heads = head(&encode(&a)).cmp(&head(&encode(&b)));
+            let heads = head_number(&encode(&a)).cmp(&head_number(&encode(&b)));
             prop_assert!(heads == Ordering::Equal || heads == a.cmp(&b));
         }
 
@@ -277,7 +277,7 @@ mod tests {
             for (kind, value) in KINDS.iter().zip(&a) {
                 let (found, length) = pop(*kind, &key[at..]).unwrap();
                 prop_assert_eq!(&found, value);
-                prop_assert_eq!(skip(&key[at..]), Some(length));
+                prop_assert_eq!(first_value_length(&key[at..]), Some(length));
                 at += length;
             }
             prop_assert_eq!(at, key.len());

@@ -56,7 +56,7 @@ impl Gauge {
 
     /// Takes a latch of this kind.
     #[inline]
-    pub(crate) fn take<'a, T>(&'a self, latch: &'a Mutex<T>) -> Hold<'a, T> {
+    pub(crate) fn take_hold<'a, T>(&'a self, latch: &'a Mutex<T>) -> Hold<'a, T> {
         self.meter.count(self.taken);
         let inner = latch.lock().expect("nobody panics who holds a latch");
         Hold { inner, gauge: self, since: self.clock.map(|clock| clock()) }
@@ -69,8 +69,8 @@ impl<T> Latch<T> {
     }
 
     #[inline]
-    pub(crate) fn take(&self) -> Hold<'_, T> {
-        self.gauge.take(&self.inner)
+    pub(crate) fn take_hold(&self) -> Hold<'_, T> {
+        self.gauge.take_hold(&self.inner)
     }
 }
 

@@ -123,7 +123,7 @@ impl LockSys {
     }
 
     /// A transaction that holds nothing yet. One thread at a time asks for its locks.
-    pub fn begin(&self) -> Arc<LockTrx> {
+    pub fn begin_transaction(&self) -> Arc<LockTrx> {
         Arc::new(LockTrx::new(self.next.fetch_add(1, Ordering::Relaxed)))
     }
 
@@ -164,7 +164,7 @@ impl LockSys {
         kind: LockKind,
         mode: Mode,
     ) -> std::result::Result<Holding, Conflict> {
-        self.attempt(trx, Spot::row(index, place), Claim::of_row(place, kind, mode))
+        self.attempt(trx, Spot::of_row(index, place), Claim::of_row(place, kind, mode))
     }
 
     /// Locks a place, and waits for it. Latches of indexes must not be held.
@@ -185,7 +185,7 @@ impl LockSys {
         mode: Mode,
     ) -> Result<Holding> {
         let claim = Claim::of_row(place, kind, mode);
-        self.acquire(trx, Spot::row(index, place), claim)
+        self.acquire(trx, Spot::of_row(index, place), claim)
     }
 
     /// Gives one lock back before the transaction ends; what is not held is not missed.
@@ -198,7 +198,7 @@ impl LockSys {
         mode: Mode,
     ) {
         let claim = Claim::of_row(place, kind, mode);
-        let spot = Spot::row(index, place);
+        let spot = Spot::of_row(index, place);
         let (hash, number) = self.part(spot);
         let mut wake = Vec::new();
         {
@@ -208,12 +208,12 @@ impl LockSys {
             };
             let at = Address { shard: number, slot };
             if shard.queue(slot).give_back(trx, claim) {
-                let mut held = trx.held();
+                let mut held = trx.held_places();
                 let place = held.iter().rposition(|held| *held == at);
                 held.swap_remove(place.expect("what is granted is held"));
             }
-            shard.queue(slot).settle(self.policy, at, &mut wake);
-            shard.tidy(slot);
+            shard.queue(slot).grant_waiters(self.policy, at, &mut wake);
+            shard.free_if_idle(slot);
         }
         self.wake(&wake);
     }
@@ -222,7 +222,7 @@ impl LockSys {
     /// latch of the index when a key was put into a gap (from the next key to the new one), or is
     /// taken out of the index (from that key to the next). Records stay locked by their keys.
     pub fn inherit_gap(&self, index: IndexId, from: Place<'_>, to: Place<'_>) {
-        let (from, to) = (Spot::row(index, from), Spot::row(index, to));
+        let (from, to) = (Spot::of_row(index, from), Spot::of_row(index, to));
         let [(from_hash, from_number), (to_hash, to_number)] =
             [from, to].map(|spot| self.part(spot));
         let locks_gap = |shard: &mut Shard| {
@@ -243,12 +243,12 @@ impl LockSys {
             let slot = shard.find_or_make(to, to_hash);
             let queue = shard.queue(slot);
             for heir in &heirs {
-                queue.grant(heir, Claim::GAP, Address { shard: to_number, slot });
+                queue.grant_claim(heir, Claim::GAP, Address { shard: to_number, slot });
             }
             exposed.extend(queue.inserters().cloned());
         }
         for inserter in &exposed {
-            self.resolve(inserter);
+            self.resolve_deadlocks(inserter);
         }
     }
 
@@ -259,7 +259,7 @@ impl LockSys {
         loop {
             // What is inherited meanwhile comes into the list that is looked at next; the other one
             // goes back at the end, for the locks of the next transaction.
-            std::mem::swap(&mut held, &mut *trx.held());
+            std::mem::swap(&mut held, &mut *trx.held_places());
             if held.is_empty() {
                 return;
             }
@@ -268,8 +268,8 @@ impl LockSys {
                 for &at in run {
                     let queue = shard.queue(at.slot);
                     queue.give_all_back(trx);
-                    queue.settle(self.policy, at, &mut wake);
-                    shard.tidy(at.slot);
+                    queue.grant_waiters(self.policy, at, &mut wake);
+                    shard.free_if_idle(at.slot);
                 }
                 drop(shard);
                 self.wake(&wake);
@@ -281,11 +281,11 @@ impl LockSys {
     }
 
     /// Ends all waits, and allows no new ones as long as this is held.
-    pub fn interrupt(&self) -> Interruption<'_> {
+    pub fn interrupt_waits(&self) -> Interruption<'_> {
         self.interruptions.fetch_add(1, Ordering::SeqCst);
         let mut ended = Vec::new();
         for shard in 0..self.shards.len() as u32 {
-            self.latch(shard).interrupt(&mut ended);
+            self.latch(shard).interrupt_waits(&mut ended);
             self.wake(&ended);
             ended.clear();
         }
@@ -299,7 +299,7 @@ impl LockSys {
         claim: Claim,
     ) -> std::result::Result<Holding, Conflict> {
         let (hash, number) = self.part(spot);
-        let met = self.latch(number).request(trx, spot, hash, claim, number).0;
+        let met = self.latch(number).request_claim(trx, spot, hash, claim, number).0;
         if met == QueueAnswer::Granted {
             self.meter.count(Counter::LockRequests);
         }
@@ -309,7 +309,7 @@ impl LockSys {
     fn acquire(&self, trx: &Arc<LockTrx>, spot: Spot<'_>, claim: Claim) -> Result<Holding> {
         let (hash, number) = self.part(spot);
         let mut shard = self.latch(number);
-        let (met, at) = shard.request(trx, spot, hash, claim, number);
+        let (met, at) = shard.request_claim(trx, spot, hash, claim, number);
         if met != QueueAnswer::Before {
             self.meter.count(Counter::LockRequests);
         }
@@ -321,16 +321,16 @@ impl LockSys {
         }
         let queue = shard.queue(at.slot);
         let round = self.waits.fetch_add(1, Ordering::Relaxed);
-        let place = queue.enqueue(trx, claim, at, round);
+        let place = queue.enqueue_claim(trx, claim, at, round);
         self.meter.count(Counter::LockWaits);
         self.meter.add(Counter::LockWaitDepth, place as u64 + 1);
         let may_be_deadlock = queue.is_blocked_by_one_that_waits(place);
         drop(shard);
-        if self.policy.weighs() {
+        if self.policy.needs_weights() {
             self.board.suspend(trx);
         }
         if may_be_deadlock {
-            self.resolve(trx);
+            self.resolve_deadlocks(trx);
         }
         self.sleep(trx, at)
     }
@@ -342,7 +342,7 @@ impl LockSys {
             self.dismiss(trx, at, State::Running, &mut wake);
             self.wake(&wake);
         }
-        if self.policy.weighs() {
+        if self.policy.needs_weights() {
             self.board.resume(trx);
         }
         match trx.resume() {
@@ -367,10 +367,10 @@ impl LockSys {
     ) -> bool {
         let mut shard = self.latch(at.shard);
         let queue = shard.queue(at.slot);
-        let dismissed = queue.dismiss(trx, ended);
+        let dismissed = queue.dismiss_waiter(trx, ended);
         if dismissed {
-            queue.settle(self.policy, at, wake);
-            shard.tidy(at.slot);
+            queue.grant_waiters(self.policy, at, wake);
+            shard.free_if_idle(at.slot);
         }
         dismissed
     }
@@ -386,7 +386,7 @@ impl LockSys {
     }
 
     fn latch(&self, shard: u32) -> Hold<'_, Shard> {
-        self.gauge.take(&self.shards[shard as usize].0)
+        self.gauge.take_hold(&self.shards[shard as usize].0)
     }
 
     /// Latches two shards, in their order.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use dbdyno_model::Design;
 use dbdyno_model::design::{Device, LogBuffer};
 
-use crate::disk::{Disk, attach};
+use crate::disk::{Disk, attach_device};
 use crate::error::Result;
 use crate::ids::Lsn;
 use crate::meter::{Counter, Meter};
@@ -74,8 +74,8 @@ impl Log {
         segment_bytes: u64,
         meter: Arc<Meter>,
     ) -> Result<Log> {
-        let disk = attach(disk, design.device);
-        let end = tail.end().0;
+        let disk = attach_device(disk, design.device);
+        let end = tail.end_lsn().0;
         let segments = Segments::open(disk, tail, segment_bytes)?;
         let shared = Arc::new(LogState::new(end, design.device == Device::Disk, meter));
         let buffer = match design.log {
@@ -91,9 +91,9 @@ impl Log {
     /// # Errors
     /// The log is poisoned.
     pub fn append(&self, record: &[u8]) -> Result<RecordPlace> {
-        self.shared.check()?;
+        self.shared.check_writable()?;
         self.shared.meter.add(Counter::Logged, record.len() as u64);
-        let record = PartialChecksum::of(record);
+        let record = PartialChecksum::of_payload(record);
         match &self.buffer {
             Buffer::Latched(latched) => latched.append(record),
             Buffer::Linked(linked) => linked.append(record),
@@ -112,39 +112,39 @@ impl Log {
     }
 
     /// The place of the next record.
-    pub fn end(&self) -> Lsn {
+    pub fn end_lsn(&self) -> Lsn {
         match &self.buffer {
-            Buffer::Latched(latched) => latched.end(),
-            Buffer::Linked(linked) => linked.end(),
+            Buffer::Latched(latched) => latched.end_lsn(),
+            Buffer::Linked(linked) => linked.end_lsn(),
         }
     }
 
     /// All before this place is durable.
-    pub fn durable(&self) -> Lsn {
-        Lsn(self.shared.durable())
+    pub fn durable_lsn(&self) -> Lsn {
+        Lsn(self.shared.durable_end())
     }
 
     /// Whether the log still takes records.
     ///
     /// # Errors
     /// It is poisoned.
-    pub fn check(&self) -> Result<()> {
-        self.shared.check()
+    pub fn check_writable(&self) -> Result<()> {
+        self.shared.check_writable()
     }
 
     /// Returns when all before a place beyond this one is durable, or `stop` says so: told whenever
-    /// something is durable, and by [`Log::tell`].
+    /// something is durable, and by [`Log::wake_waiters`].
     pub(crate) fn wait_beyond(&self, place: Lsn, stop: impl Fn() -> bool) -> Lsn {
         let look = || {
-            let durable = self.durable();
+            let durable = self.durable_lsn();
             (durable > place || stop()).then_some(durable)
         };
         self.shared.news.wait_until(look).1
     }
 
     /// Lets those look again that wait in [`Log::wait_beyond`].
-    pub(crate) fn tell(&self) {
-        self.shared.news.tell();
+    pub(crate) fn wake_waiters(&self) {
+        self.shared.news.wake_sleepers();
     }
 
     /// Gives files back all of whose records are before this place.

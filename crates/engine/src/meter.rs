@@ -150,7 +150,7 @@ impl Meter {
     }
 
     /// All counters, now.
-    pub fn counts(&self) -> MeterCounts {
+    pub fn current_counts(&self) -> MeterCounts {
         let sum = |counter: usize| {
             self.stripes.iter().map(|stripe| stripe.0[counter].load(Ordering::Relaxed)).sum()
         };
@@ -160,7 +160,7 @@ impl Meter {
 
 impl MeterCounts {
     /// One of them.
-    pub fn of(&self, counter: Counter) -> u64 {
+    pub fn count_of(&self, counter: Counter) -> u64 {
         self.0[counter as usize]
     }
 
@@ -171,8 +171,8 @@ impl MeterCounts {
     }
 
     /// All of them with their names.
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        Counter::ALL.iter().map(|&counter| (counter.name(), self.of(counter)))
+    pub fn named_counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        Counter::ALL.iter().map(|&counter| (counter.name(), self.count_of(counter)))
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn what_threads_count_is_summed() {
         let meter = Meter::default();
-        let before = meter.counts();
+        let before = meter.current_counts();
         std::thread::scope(|scope| {
             for _ in 0..2 * STRIPES {
                 scope.spawn(|| {
@@ -192,10 +192,10 @@ mod tests {
                 });
             }
         });
-        let counted = meter.counts().since(&before);
-        assert_eq!(counted.of(Counter::Commits), 2 * STRIPES as u64);
-        assert_eq!(counted.of(Counter::Logged), 200 * STRIPES as u64);
-        let named = counted.all().find(|(name, _)| *name == "logged_bytes");
+        let counted = meter.current_counts().since(&before);
+        assert_eq!(counted.count_of(Counter::Commits), 2 * STRIPES as u64);
+        assert_eq!(counted.count_of(Counter::Logged), 200 * STRIPES as u64);
+        let named = counted.named_counts().find(|(name, _)| *name == "logged_bytes");
         assert_eq!(named, Some(("logged_bytes", 200 * STRIPES as u64)));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dbdyno_model::Design;
 use dbdyno_model::design::DeadlockPrint;
 
-use crate::disk::{RealDisk, private};
+use crate::disk::{RealDisk, private_options};
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::latch::ClockFunction;
@@ -28,7 +28,8 @@ impl Engine {
         let witness: Box<dyn io::Write + Send> = match design.deadlock_print {
             DeadlockPrint::Off => Box::new(io::sink()),
             DeadlockPrint::Quiet | DeadlockPrint::Noisy => {
-                let file = private().create(true).append(true).open(directory.join(WITNESS));
+                let file =
+                    private_options().create(true).append(true).open(directory.join(WITNESS));
                 Box::new(file.map_err(unopened)?)
             }
         };

@@ -35,7 +35,7 @@ impl EngineCore {
     pub(crate) fn purge_all(&self) -> u64 {
         let _working = self.purge.stop();
         self.move_horizon();
-        let mut settled = self.trx.settled();
+        let mut settled = self.trx.settled_csn();
         if self.design.planted == Planted::PurgeEarly {
             settled.0 += 1;
         }
@@ -59,17 +59,17 @@ impl EngineCore {
 
 /// Takes away what is behind the version of a writer that all views see; how many versions.
 fn purge_row(locks: &LockSys, table: &Table, key: &[u8], writer: TrxId) -> u64 {
-    table.rows.edit(key, TrxId::NOBODY, |chain, next| {
+    table.rows.edit_entry(key, TrxId::NOBODY, |chain, next| {
         let Some(chain) = chain else { return (Edit::Keep, 0) };
         let mut purged = 0;
         if let Some(behind) = chain.cut_behind(writer) {
-            for version in behind.all() {
+            for version in behind.all_versions() {
                 purged += 1;
                 forget_entries(locks, table, key, version, chain);
             }
         }
         if chain.writer == writer && chain.row.is_none() {
-            locks.inherit_gap(table.clustered_id, Place::Key(key), place(next));
+            locks.inherit_gap(table.clustered_id, Place::Key(key), key_or_supremum(next));
             return (Edit::Take, purged + 1);
         }
         (Edit::Keep, purged)
@@ -92,14 +92,14 @@ pub(crate) fn forget_entries(
         let has = |version: &RowVersion| {
             version.row.as_ref().is_some_and(|row| entry_of(table, index, key, row) == entry)
         };
-        if left.all().any(has) {
+        if left.all_versions().any(has) {
             continue;
         }
-        index.entries.edit(&entry, TrxId::NOBODY, |known, next| {
+        index.entries.edit_entry(&entry, TrxId::NOBODY, |known, next| {
             if known.is_none() {
                 return (Edit::Keep, ());
             }
-            locks.inherit_gap(index.id, Place::Key(&entry), place(next));
+            locks.inherit_gap(index.id, Place::Key(&entry), key_or_supremum(next));
             (Edit::Take, ())
         });
     }
@@ -108,11 +108,11 @@ pub(crate) fn forget_entries(
 /// The entry that a version of a row has in an index.
 pub(crate) fn entry_of(table: &Table, index: &Secondary, key: &[u8], row: &[u8]) -> Vec<u8> {
     let mut entry = Vec::with_capacity(64);
-    index.push_entry(table.layout().row(row), key, &mut entry);
+    index.push_entry(table.layout().view_row(row), key, &mut entry);
     entry
 }
 
 /// The place of the next key.
-pub(crate) fn place(next: Option<&[u8]>) -> Place<'_> {
+pub(crate) fn key_or_supremum(next: Option<&[u8]>) -> Place<'_> {
     next.map_or(Place::Supremum, Place::Key)
 }

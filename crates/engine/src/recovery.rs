@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Next, Twice, fill};
+use crate::catalog::{Catalog, Next, Twice, fill_index};
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId, TrxId};
 use crate::index::Edit;
@@ -123,7 +123,7 @@ impl Tables {
         if change.row.is_some_and(|row| !is_row_of(table, change.key, row, &mut self.key)) {
             return false;
         }
-        table.rows.edit(change.key, TrxId::NOBODY, |chain, _| {
+        table.rows.edit_entry(change.key, TrxId::NOBODY, |chain, _| {
             let what = match (chain, change.row) {
                 (Some(_), None) => Edit::Take,
                 (None, None) => Edit::Keep,
@@ -148,12 +148,12 @@ impl Tables {
         for RecoveredTable { table, indexes } in self.known.into_values() {
             for (id, spec) in indexes {
                 let index = Secondary::new(id, spec);
-                fill(&table, &index, TrxId::NOBODY, twice)?;
-                table.add(index);
+                fill_index(&table, &index, TrxId::NOBODY, twice)?;
+                table.add_index(index);
             }
             tables.push(Arc::new(table));
         }
-        Ok(Catalog::of(tables.into_iter(), self.next))
+        Ok(Catalog::from_tables(tables.into_iter(), self.next))
     }
 }
 
@@ -166,7 +166,7 @@ impl RecoveredTable {
         let mut indexes: Vec<_> = self.indexes.iter().map(|(_, spec)| spec.clone()).collect();
         indexes.push(spec.clone());
         self.indexes.push((id, spec));
-        TableSpec { indexes, ..self.table.spec() }.check().is_ok()
+        TableSpec { indexes, ..self.table.current_spec() }.check_definition().is_ok()
     }
 }
 
@@ -179,14 +179,14 @@ pub(crate) fn is_row_of(table: &Table, key: &[u8], row: &[u8], made: &mut Vec<u8
         return key::pop(ValueType::BIGINT, key).is_some_and(|(_, length)| length == key.len());
     }
     made.clear();
-    table.push_primary(table.layout().row(row), made);
+    table.push_primary(table.layout().view_row(row), made);
     key == made.as_slice()
 }
 
 /// The numbers that rows have are not given again.
 pub(crate) fn skip_number(table: &Table, key: &[u8], row: &[u8]) {
     let number = match table.auto_increment() {
-        Some(column) => table.layout().row(row).get(column).to_value(),
+        Some(column) => table.layout().view_row(row).get(column).to_value(),
         None if table.primary().is_empty() => {
             key::pop(ValueType::BIGINT, key).map_or(Value::Null, |(hidden, _)| hidden)
         }

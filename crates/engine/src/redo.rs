@@ -213,7 +213,7 @@ impl<'a> RedoRecord<'a> {
                 let spec = from.spec()?;
                 let ids = 0..=spec.indexes.len();
                 let indexes = ids.map(|_| Some(IndexId(from.small()?))).collect::<Option<_>>()?;
-                spec.check().ok()?;
+                spec.check_definition().ok()?;
                 RedoRecord::Table { id, replaces, next_number, spec, indexes }
             }
             INDEX => RedoRecord::Index {

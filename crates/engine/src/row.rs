@@ -117,7 +117,7 @@ impl Layout {
 
     /// The row that these bytes are.
     #[inline]
-    pub fn row<'a>(&'a self, bytes: &'a [u8]) -> RowView<'a> {
+    pub fn view_row<'a>(&'a self, bytes: &'a [u8]) -> RowView<'a> {
         RowView { layout: self, bytes }
     }
 
@@ -179,11 +179,11 @@ impl<'a> RowView<'a> {
 
 /// Says why a column does not take a value, if it does not.
 #[inline]
-pub fn check(column: &ColumnSpec, value: Datum<'_>) -> Result<()> {
+pub(crate) fn check_value(column: &ColumnSpec, value: Datum<'_>) -> Result<()> {
     if matches!(value, Datum::Null) && !column.nullable {
         return Err(EngineError::NotNull(column.name.clone()));
     }
-    if !column.kind.takes(value) {
+    if !column.kind.accepts_value(value) {
         let (name, takes) = (column.name.clone(), column.kind.to_string());
         return Err(match (column.kind, value) {
             (ValueType::Text { .. }, Datum::Text(_)) => EngineError::TooLong(name, takes),
@@ -229,7 +229,7 @@ mod tests {
             let mut bytes = vec![7; 3];
             layout.write(&values, &mut bytes);
             prop_assert!(layout.is_row(&bytes));
-            let row = layout.row(&bytes);
+            let row = layout.view_row(&bytes);
             for (index, value) in values.iter().enumerate() {
                 prop_assert_eq!(row.get(index), *value);
             }
@@ -241,13 +241,13 @@ mod tests {
     #[test]
     fn a_column_says_what_it_does_not_take() {
         let mut narrow = ColumnSpec::optional("c", ValueType::Text { most: 2 });
-        assert!(check(&narrow, Datum::Text(b"ab")).is_ok());
-        assert!(check(&narrow, Datum::Text("é€".as_bytes())).is_ok());
-        assert_eq!(check(&narrow, Datum::Text(b"abc")).unwrap_err().code(), 1406);
-        assert_eq!(check(&narrow, Datum::Text("é€🜁".as_bytes())).unwrap_err().code(), 1406);
-        assert_eq!(check(&narrow, Datum::Int(1)).unwrap_err().code(), 1366);
+        assert!(check_value(&narrow, Datum::Text(b"ab")).is_ok());
+        assert!(check_value(&narrow, Datum::Text("é€".as_bytes())).is_ok());
+        assert_eq!(check_value(&narrow, Datum::Text(b"abc")).unwrap_err().code(), 1406);
+        assert_eq!(check_value(&narrow, Datum::Text("é€🜁".as_bytes())).unwrap_err().code(), 1406);
+        assert_eq!(check_value(&narrow, Datum::Int(1)).unwrap_err().code(), 1366);
         narrow.nullable = false;
-        assert_eq!(check(&narrow, Datum::Null).unwrap_err().code(), 1048);
+        assert_eq!(check_value(&narrow, Datum::Null).unwrap_err().code(), 1048);
     }
 
     /// The bounds are those of MySQL's manual, but for the last one.
@@ -274,7 +274,7 @@ mod tests {
                 (most.checked_add(1), false),
             ] {
                 let Some(value) = value else { continue };
-                let checked = check(&column, Datum::Int(value));
+                let checked = check_value(&column, Datum::Int(value));
                 assert_eq!(checked.is_ok(), is_in, "{value} in {kind}");
                 assert!(is_in || checked.unwrap_err().code() == 1264);
             }
@@ -282,14 +282,14 @@ mod tests {
         for (digits, most) in [(1, 9), (5, 99_999), (18, 10_i64.pow(18) - 1)] {
             let column = ColumnSpec::required("c", ValueType::Decimal { digits, scale: 1 });
             for units in [most, -most] {
-                assert!(check(&column, Datum::Decimal(units)).is_ok());
-                let beyond = check(&column, Datum::Decimal(units + units.signum()));
+                assert!(check_value(&column, Datum::Decimal(units)).is_ok());
+                let beyond = check_value(&column, Datum::Decimal(units + units.signum()));
                 assert_eq!(beyond.unwrap_err().code(), 1264, "{units} of {digits} digits");
             }
         }
         for digits in [19, 65] {
             let column = ColumnSpec::required("c", ValueType::Decimal { digits, scale: 1 });
-            assert!(check(&column, Datum::Decimal(i64::MIN)).is_ok());
+            assert!(check_value(&column, Datum::Decimal(i64::MIN)).is_ok());
         }
     }
 }

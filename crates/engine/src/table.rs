@@ -22,7 +22,7 @@ use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
 use crate::index::IndexTree;
 use crate::key::{self, Key};
-use crate::row::{ColumnSpec, Layout, RowView, check};
+use crate::row::{ColumnSpec, Layout, RowView, check_value};
 use crate::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use crate::value::{Datum, ValueType};
 use crate::version::RowVersion;
@@ -118,7 +118,7 @@ impl TableSpec {
     ///
     /// # Errors
     /// `BadValue` names what cannot be.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check_definition(&self) -> Result<()> {
         let bad = |takes: &str| Err(EngineError::BadValue(self.name.clone(), takes.to_owned()));
         let known = |columns: &[usize]| columns.iter().all(|&column| column < self.columns.len());
         if self.columns.is_empty() {
@@ -146,7 +146,7 @@ impl TableSpec {
                 ValueType::Int { bytes, .. } if !(1..=8).contains(&bytes) => {
                     return bad("whole numbers of 1 to 8 bytes");
                 }
-                _ if !column.kind.takes(column.default.datum()) => {
+                _ if !column.kind.accepts_value(column.default.datum()) => {
                     return bad(&format!("a default of {} that it takes itself", column.name));
                 }
                 _ => {}
@@ -178,14 +178,14 @@ fn has_twice<'a>(names: impl Iterator<Item = &'a str>) -> bool {
 
 impl IndexSpec {
     /// An index that takes the same values twice.
-    pub fn repeated(name: &str, columns: &[usize]) -> IndexSpec {
+    pub fn non_unique(name: &str, columns: &[usize]) -> IndexSpec {
         let (name, columns) = (name.to_owned(), columns.to_vec());
         IndexSpec { name, columns, uniqueness: Uniqueness::Repeated }
     }
 
     /// An index that does not, unless one of them is NULL.
     pub fn unique(name: &str, columns: &[usize]) -> IndexSpec {
-        IndexSpec { uniqueness: Uniqueness::Unique, ..IndexSpec::repeated(name, columns) }
+        IndexSpec { uniqueness: Uniqueness::Unique, ..IndexSpec::non_unique(name, columns) }
     }
 
     fn is_within(&self, known: &impl Fn(&[usize]) -> bool) -> bool {
@@ -211,7 +211,7 @@ impl Table {
             dropped: AtomicBool::new(false),
         };
         for (index, &id) in first.into_iter().zip(&indexes[1..]) {
-            table.add(Secondary::new(id, index));
+            table.add_index(Secondary::new(id, index));
         }
         table
     }
@@ -274,14 +274,14 @@ impl Table {
     }
 
     /// Adds an index that is filled. The table is locked whole, or is not known to others yet.
-    pub(crate) fn add(&self, index: Secondary) {
+    pub(crate) fn add_index(&self, index: Secondary) {
         let place = self.indexes.load(Ordering::Acquire);
         assert!(self.secondary[place].set(index).is_ok(), "indexes are added one at a time");
         self.indexes.store(place + 1, Ordering::Release);
     }
 
     /// The specification with all indexes that there are now.
-    pub fn spec(&self) -> TableSpec {
+    pub(crate) fn current_spec(&self) -> TableSpec {
         let indexes = self.indexes().map(|index| index.spec.clone()).collect();
         TableSpec { indexes, ..self.spec.clone() }
     }
@@ -299,7 +299,7 @@ impl Table {
     }
 
     /// The next number, which no other row gets.
-    pub(crate) fn number(&self) -> i64 {
+    pub(crate) fn allocate_number(&self) -> i64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -326,7 +326,11 @@ impl Table {
             let takes = format!("{} values", self.spec.columns.len());
             return Err(EngineError::BadValue(self.name().to_owned(), takes));
         }
-        self.spec.columns.iter().zip(values).try_for_each(|(column, &value)| check(column, value))
+        self.spec
+            .columns
+            .iter()
+            .zip(values)
+            .try_for_each(|(column, &value)| check_value(column, value))
     }
 
     /// Writes the primary key of a row that has one of its own.
@@ -352,10 +356,10 @@ impl Table {
         while let Some(at) = from {
             from = self.rows.read_on(at.bytes(), None, |_, chain, _| {
                 versions += chain
-                    .all()
+                    .all_versions()
                     .map(|version| version.row.as_ref().map_or(0, |row| row.len()))
                     .sum::<usize>();
-                versions += (chain.all().count() - 1) * size_of::<RowVersion>();
+                versions += (chain.all_versions().count() - 1) * size_of::<RowVersion>();
                 std::ops::ControlFlow::Continue(())
             });
         }

@@ -104,7 +104,7 @@ impl ValueType {
 
     /// Whether a column of this kind may hold the value. NULL is a matter of the column.
     #[inline]
-    pub fn takes(self, value: Datum<'_>) -> bool {
+    pub(crate) fn accepts_value(self, value: Datum<'_>) -> bool {
         match (self, value) {
             (_, Datum::Null) | (ValueType::Timestamp, Datum::Timestamp(_)) => true,
             (ValueType::Int { bytes, signed }, Datum::Int(number)) => {

@@ -44,7 +44,10 @@ impl RowVersion {
 
     /// The first version that is seen, and how many were passed by.
     #[inline]
-    pub fn visible(&self, sees: impl Fn(TrxId) -> bool) -> (Option<&RowVersion>, u64) {
+    pub(crate) fn visible_version(
+        &self,
+        sees: impl Fn(TrxId) -> bool,
+    ) -> (Option<&RowVersion>, u64) {
         let mut walked = 0;
         let mut at = Some(self);
         while let Some(version) = at {
@@ -58,7 +61,7 @@ impl RowVersion {
     }
 
     /// All versions, newest first.
-    pub fn all(&self) -> impl Iterator<Item = &RowVersion> {
+    pub(crate) fn all_versions(&self) -> impl Iterator<Item = &RowVersion> {
         std::iter::successors(Some(self), |version| version.older.as_deref())
     }
 
@@ -98,7 +101,7 @@ mod tests {
     fn a_reader_takes_the_first_that_it_sees() {
         let chain = chain(&[1, 5, 9]);
         let seen = |most: u64| {
-            let (version, walked) = chain.visible(|writer| writer.0 <= most);
+            let (version, walked) = chain.visible_version(|writer| writer.0 <= most);
             (version.map(|version| version.writer.0), walked)
         };
         assert_eq!(seen(9), (Some(9), 0));
@@ -112,7 +115,8 @@ mod tests {
         let mut chain = chain(&[1, 3, 5, 9]);
         assert!(chain.cut_behind(TrxId(1)).is_none(), "nothing is behind it");
         assert!(chain.cut_behind(TrxId(2)).is_none(), "it is not there any more");
-        let cut: Vec<_> = chain.cut_behind(TrxId(5)).unwrap().all().map(|v| v.writer.0).collect();
+        let cut: Vec<_> =
+            chain.cut_behind(TrxId(5)).unwrap().all_versions().map(|v| v.writer.0).collect();
         assert_eq!(cut, [3, 1]);
         assert_eq!(chain.pop().unwrap().writer, TrxId(9));
         assert!(chain.pop().is_none());
@@ -123,7 +127,7 @@ mod tests {
     fn a_long_chain_ends_without_a_deep_stack() {
         let mut chain = RowVersion::new(TrxId(0), None);
         (1..1_000_000).for_each(|writer| chain.push(TrxId(writer), None));
-        assert_eq!(chain.all().count(), 1_000_000);
+        assert_eq!(chain.all_versions().count(), 1_000_000);
         drop(chain);
         assert_eq!(size_of::<RowVersion>(), 32);
     }

@@ -42,7 +42,7 @@ fn live(design: Design, disk: &SimDisk) -> BTreeSet<Vec<u8>> {
                 match pipeline.commit(&record) {
                     Ok(commit) => {
                         assert!(pipeline.low_water() <= commit.lsn());
-                        assert!(commit.lsn() < pipeline.durable());
+                        assert!(commit.lsn() < pipeline.durable_lsn());
                         acknowledged.push(record);
                     }
                     Err(EngineError::Disk(..)) => break,
@@ -100,7 +100,7 @@ fn everybody_is_told_when_the_disk_stops() {
         let tries = TRIES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let seed = depth::seed(0) + tries;
         let disk = SimDisk::default();
-        disk.crash_at(stream(&[seed]).below(40));
+        disk.crash_at(stream(&[seed]).next_below(40));
         let acknowledged = live(design, &disk);
         assert!(acknowledged.is_subset(&recovered(&disk.after_crash(seed))));
     });

@@ -89,21 +89,21 @@ fn one(
     tables: &mut Tables,
     random: &mut RandomStream,
 ) -> Result<()> {
-    let name = NAMES[random.below(3) as usize];
+    let name = NAMES[random.next_below(3) as usize];
     let Ok(table) = engine.table(name) else {
-        if random.below(3) > 0 {
+        if random.next_below(3) > 0 {
             return Ok(());
         }
         tables.insert(name.to_owned(), Rows::new());
         return engine.create_table(spec(name)).map(|_| ());
     };
-    match random.below(30) {
+    match random.next_below(30) {
         0 => {
             tables.remove(name);
             engine.drop_table(name)
         }
         1 | 2 if table.indexes().len() == 0 => {
-            engine.create_index(name, IndexSpec::repeated("v", &[1]))
+            engine.create_index(name, IndexSpec::non_unique("v", &[1]))
         }
         2 | 7 => {
             tables.insert(name.to_owned(), Rows::new());
@@ -130,14 +130,14 @@ fn transaction(
 ) -> Result<()> {
     let before = tables.clone();
     session.begin(None)?;
-    for _ in 0..1 + random.below(6) {
-        let name = NAMES[random.below(3) as usize];
-        let (id, value) = (random.below(40) as i64, random.below(9) as i64);
-        let length = if random.below(20) == 0 { 1_500 } else { random.below(30) };
+    for _ in 0..1 + random.next_below(6) {
+        let name = NAMES[random.next_below(3) as usize];
+        let (id, value) = (random.next_below(40) as i64, random.next_below(9) as i64);
+        let length = if random.next_below(20) == 0 { 1_500 } else { random.next_below(30) };
         let text = vec![value as u8; length as usize];
         let (Ok(table), Some(rows)) = (engine.table(name), tables.get_mut(name)) else { continue };
         let key = [Datum::Int(id)];
-        if random.below(4) == 0 {
+        if random.next_below(4) == 0 {
             let there = session.statement(|it| it.delete(&table, &key))?;
             assert_eq!(there, rows.remove(&id).is_some());
             continue;
@@ -156,7 +156,7 @@ fn transaction(
             change.map(|_| ())
         })?;
     }
-    if random.below(6) == 0 {
+    if random.next_below(6) == 0 {
         session.rollback();
         *tables = before;
         return Ok(());
@@ -168,7 +168,7 @@ fn rows(session: &mut EngineSession, table: &Arc<Table>, path: Path) -> Rows {
     let mut rows = Rows::new();
     session
         .statement(|it| {
-            it.scan(table, &Scan::all(path), |_, row| {
+            it.scan_rows(table, &Scan::whole_index(path), |_, row| {
                 let (Datum::Int(id), Datum::Int(value), Datum::Text(text)) =
                     (row.get(0), row.get(1), row.get(2))
                 else {
@@ -292,7 +292,7 @@ fn what_sessions_committed_side_by_side_beside_checkpoints_is_found() {
         let disk = SimDisk::default();
         let engine = open(&disk, &design).unwrap();
         let tables = ["a", "b"].map(|name| engine.create_table(spec(name)).unwrap());
-        disk.crash_at(disk.operations() + 10 + stream(&[run]).below(150));
+        disk.crash_at(disk.operations() + 10 + stream(&[run]).next_below(150));
         let acknowledged: Vec<i64> = std::thread::scope(|scope| {
             let work = |thread: i64| {
                 let (engine, tables) = (&engine, &tables);

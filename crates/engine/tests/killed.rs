@@ -47,7 +47,7 @@ fn open(directory: &FilePath) -> Engine {
 fn spec() -> TableSpec {
     let columns =
         ["writer", "number", "twin"].map(|name| ColumnSpec::required(name, ValueType::BIGINT));
-    let indexes = vec![IndexSpec::repeated("twin", &[2])];
+    let indexes = vec![IndexSpec::non_unique("twin", &[2])];
     TableSpec { indexes, ..TableSpec::new("t", columns.into(), &[0, 1]) }
 }
 
@@ -62,7 +62,7 @@ fn highest(session: &mut EngineSession, table: &Arc<Table>) -> BTreeMap<i64, i64
             rows.push((writer, number));
             Visit::On
         };
-        session.statement(|it| it.scan(table, &Scan::all(path), visit)).unwrap();
+        session.statement(|it| it.scan_rows(table, &Scan::whole_index(path), visit)).unwrap();
         rows.sort_unstable();
         rows
     });

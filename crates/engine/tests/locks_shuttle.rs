@@ -55,7 +55,7 @@ impl World {
     /// A statement that locks one row.
     fn lock(&self, trx: &Arc<LockTrx>, key: usize, mode: Mode) -> Result<Holding, EngineError> {
         let owner = if trx.holds_locks() { Owner::OfLocks } else { Owner::OfNothing };
-        let pass = self.gate.enter(owner);
+        let pass = self.gate.acquire_pass(owner);
         let (place, kind) = (Place::Key(KEYS[key]), LockKind::NextKey);
         let free = self.locks.try_lock(trx, INDEX, place, kind, mode);
         free.or_else(|_| pass.while_waiting(|| self.locks.lock(trx, INDEX, place, kind, mode)))
@@ -64,7 +64,7 @@ impl World {
     /// A transaction that locks rows in this order, again and again until it is no victim.
     fn run(&self, rows: &[(usize, Mode)]) {
         loop {
-            let trx = self.locks.begin();
+            let trx = self.locks.begin_transaction();
             let mut locked: Vec<(usize, Mode)> = Vec::new();
             let done = rows.iter().try_for_each(|&(key, mode)| {
                 if self.lock(&trx, key, mode)? == Holding::Fresh {
@@ -113,7 +113,7 @@ fn quarrel(options: &'static str) {
         for thread in threads {
             thread.join().unwrap();
         }
-        assert_eq!(world.meter.counts().of(Counter::LockTimeouts), 0);
+        assert_eq!(world.meter.current_counts().count_of(Counter::LockTimeouts), 0);
     });
 }
 
@@ -128,7 +128,7 @@ fn nobody_gives_way_where_all_lock_in_one_order() {
         let threads = stories.map(|story| {
             let world = Arc::clone(&world);
             thread::spawn(move || {
-                let trx = world.locks.begin();
+                let trx = world.locks.begin_transaction();
                 for rows in story {
                     for &row in *rows {
                         let place = Place::Key(KEYS[row]);
@@ -152,18 +152,18 @@ fn nobody_gives_way_where_all_lock_in_one_order() {
 fn whoever_waits_is_interrupted_and_whoever_comes() {
     in_many_orders(|| {
         let world = World::new(&"lock_shards=2".parse().unwrap());
-        let owner = world.locks.begin();
+        let owner = world.locks.begin_transaction();
         world.lock(&owner, 0, Mode::Exclusive).unwrap();
         let waiters = [(); 2].map(|()| {
             let world = Arc::clone(&world);
             thread::spawn(move || {
-                let trx = world.locks.begin();
+                let trx = world.locks.begin_transaction();
                 let told = world.lock(&trx, 0, Mode::Shared);
                 assert!(matches!(told, Err(EngineError::Interrupted)), "{told:?}");
                 world.locks.release_all(&trx);
             })
         });
-        let interruption = world.locks.interrupt();
+        let interruption = world.locks.interrupt_waits();
         for waiter in waiters {
             waiter.join().unwrap();
         }
@@ -213,7 +213,7 @@ fn gaps_are_inherited_while_others_insert() {
             thread::spawn(move || {
                 loop {
                     let locks = &world.locks;
-                    let trx = locks.begin();
+                    let trx = locks.begin_transaction();
                     locks.lock(&trx, INDEX, end, LockKind::Gap, Mode::Shared).unwrap();
                     let insert =
                         locks.lock(&trx, INDEX, end, LockKind::InsertIntention, Mode::Exclusive);
@@ -233,7 +233,7 @@ fn gaps_are_inherited_while_others_insert() {
         for thread in threads {
             thread.join().unwrap();
         }
-        let trx = world.locks.begin();
+        let trx = world.locks.begin_transaction();
         for place in KEYS.map(Place::Key).into_iter().chain([end]) {
             let free =
                 world.locks.try_lock(&trx, INDEX, place, LockKind::InsertIntention, Mode::Shared);

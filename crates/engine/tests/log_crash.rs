@@ -38,9 +38,9 @@ struct Life {
 /// A number's record: itself, and something that can be checked, of any length.
 fn record(number: u64) -> Vec<u8> {
     let mut random = stream(&[number, 7]);
-    let length = match random.below(8) {
-        0 => 1 + random.below(4_000),
-        _ => 1 + random.below(200),
+    let length = match random.next_below(8) {
+        0 => 1 + random.next_below(4_000),
+        _ => 1 + random.next_below(200),
     };
     let rest = (0..length).map(|_| random.next_u64() as u8);
     number.to_le_bytes().into_iter().chain(rest).collect()
@@ -73,11 +73,11 @@ fn recovered(disk: &SimDisk) -> Result<(BTreeSet<u64>, Tail)> {
 fn checkpoint(pipeline: &Pipeline, disk: &SimDisk, visible: &Mutex<BTreeSet<u64>>) -> Result<()> {
     let start = pipeline.low_water();
     let numbers = visible.lock().unwrap().clone();
-    let mut writer = CheckpointWriter::begin(Arc::new(disk.clone()), start)?;
+    let mut writer = CheckpointWriter::create_file(Arc::new(disk.clone()), start)?;
     for number in numbers {
         writer.write(&record(number))?;
     }
-    pipeline.check()?;
+    pipeline.check_writable()?;
     writer.finish()?;
     pipeline.truncate_before(start)
 }
@@ -133,7 +133,11 @@ fn check(life: &Life, numbers: &BTreeSet<u64>, tail: &Tail) {
     assert!(numbers.is_subset(&known), "nothing is invented");
     for (number, lsn) in &life.appended {
         if let Some(lsn) = lsn {
-            assert_eq!(numbers.contains(number), *lsn < tail.end(), "{number} at {lsn}: a prefix");
+            assert_eq!(
+                numbers.contains(number),
+                *lsn < tail.end_lsn(),
+                "{number} at {lsn}: a prefix"
+            );
         }
     }
 }
@@ -197,7 +201,7 @@ fn what_many_threads_were_told_survives_as_well() {
     for (index, design) in designs().iter().enumerate() {
         for seed in 0..30 {
             let mut random = stream(&[seed, index as u64]);
-            crash(design, 3, random.below(60), random.below(40), seed);
+            crash(design, 3, random.next_below(60), random.next_below(40), seed);
         }
     }
 }
@@ -216,7 +220,7 @@ fn all_designs_leave_the_same_log_of_the_same_history() {
     let answers: Vec<_> = designs().iter().map(|design| history(design, 0..40)).collect();
     assert_eq!(answers[0].0, (0..40).collect());
     for (numbers, tail, _) in &answers {
-        assert_eq!((numbers, tail.end()), (&answers[0].0, answers[0].1.end()));
+        assert_eq!((numbers, tail.end_lsn()), (&answers[0].0, answers[0].1.end_lsn()));
     }
 }
 
@@ -252,7 +256,7 @@ fn damage_is_told_from_a_torn_tail() {
     let name = format!("log.{:016x}", 0);
     let file = disk.open(&name).unwrap();
     let size = file.size().unwrap();
-    assert_eq!(size, 64 + tail.end().0, "all in one file");
+    assert_eq!(size, 64 + tail.end_lsn().0, "all in one file");
     // In the first record, with others behind it that were written when it was durable.
     file.write_at(64 + 20, &[0xff]).unwrap();
     let error = recovered(&disk).unwrap_err();
@@ -263,11 +267,11 @@ fn damage_is_told_from_a_torn_tail() {
     file.write_at(size - 16, &[0xff; 16]).unwrap();
     let (numbers, cut) = recovered(&disk).unwrap();
     assert_eq!(numbers, (0..3).collect());
-    assert!(cut.end() < tail.end());
-    assert_eq!(file.size().unwrap(), 64 + cut.end().0);
+    assert!(cut.end_lsn() < tail.end_lsn());
+    assert_eq!(file.size().unwrap(), 64 + cut.end_lsn().0);
     // A file that was followed by another was durable whole.
     let (_, _, disk) = history(&Design::default(), 0..4);
-    disk.create(&format!("log.{:016x}", tail.end().0)).unwrap();
+    disk.create(&format!("log.{:016x}", tail.end_lsn().0)).unwrap();
     disk.open(&name).unwrap().truncate(size - 8).unwrap();
     assert!(matches!(recovered(&disk), Err(EngineError::Corrupt(..))));
 }

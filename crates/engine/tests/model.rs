@@ -48,7 +48,7 @@ fn spec() -> TableSpec {
         ColumnSpec::optional("u", ValueType::BIGINT),
         ColumnSpec::optional("c", ValueType::Text { most: 40 }),
     ];
-    let indexes = vec![IndexSpec::repeated("k", &[2, 4]), IndexSpec::unique("u", &[3])];
+    let indexes = vec![IndexSpec::non_unique("k", &[2, 4]), IndexSpec::unique("u", &[3])];
     TableSpec { indexes, ..TableSpec::new("t", columns, &[0, 1]) }
 }
 
@@ -160,11 +160,11 @@ fn many_clients(engine: &Engine, many: usize) -> Vec<Client> {
 }
 
 fn any_name(random: &mut RandomStream) -> &'static str {
-    ["s", "z"][random.below(2) as usize]
+    ["s", "z"][random.next_below(2) as usize]
 }
 
 fn small(random: &mut RandomStream) -> Option<i64> {
-    match random.below(12) {
+    match random.next_below(12) {
         0 => None,
         number => Some(number as i64 * 300 - 1500),
     }
@@ -202,8 +202,8 @@ impl World {
                 self.restart(&next());
             }
             let mut random = stream(&[seed, step]);
-            let client = random.below(self.clients.len() as u64) as usize;
-            match random.below(46) {
+            let client = random.next_below(self.clients.len() as u64) as usize;
+            match random.next_below(46) {
                 0..=2 => self.begin(client, &mut random),
                 3 | 4 => self.commit(client),
                 5 => self.rollback(client),
@@ -221,7 +221,7 @@ impl World {
         }
         (0..self.clients.len()).for_each(|client| self.commit(client));
         self.engine().purge();
-        assert_eq!(self.engine().unpurged(), 0);
+        assert_eq!(self.engine().unpurged_transactions(), 0);
         let mut random = stream(&[seed]);
         (0..30).for_each(|_| self.scan(0, &mut random));
     }
@@ -229,7 +229,7 @@ impl World {
     fn begin(&mut self, client: usize, random: &mut RandomStream) {
         self.commit(client);
         let it = &mut self.clients[client];
-        it.isolation = match random.below(3) {
+        it.isolation = match random.next_below(3) {
             0 => Isolation::ReadCommitted,
             1 => Isolation::RepeatableRead,
             _ => Isolation::Serializable,
@@ -263,7 +263,7 @@ impl World {
     /// Back to a savepoint, or on without it.
     fn back(&mut self, client: usize, random: &mut RandomStream) {
         let (it, name) = (&mut self.clients[client], any_name(random));
-        let is_forgotten = random.below(3) == 0;
+        let is_forgotten = random.next_below(3) == 0;
         let done = match is_forgotten {
             true => it.session.release_savepoint(name),
             false => it.session.rollback_to(name),
@@ -308,13 +308,13 @@ impl World {
     }
 
     fn any_key(random: &mut RandomStream) -> Key {
-        (random.below(12) as i64 - 3, random.below(4) as i64)
+        (random.next_below(12) as i64 - 3, random.next_below(4) as i64)
     }
 
     fn any_cells(random: &mut RandomStream) -> Cells {
-        let letters = random.below(4) as usize;
-        let c = (0..letters).map(|_| random.below(3) as u8).collect();
-        let u = if random.below(3) == 0 { None } else { Some(random.below(40) as i64) };
+        let letters = random.next_below(4) as usize;
+        let c = (0..letters).map(|_| random.next_below(3) as u8).collect();
+        let u = if random.next_below(3) == 0 { None } else { Some(random.next_below(40) as i64) };
         Cells { k: small(random), u, c }
     }
 
@@ -333,7 +333,7 @@ impl World {
 
     /// Several rows in one statement: all of them, or none.
     fn insert_many(&mut self, client: usize, random: &mut RandomStream) {
-        let many = 2 + random.below(3);
+        let many = 2 + random.next_below(3);
         let rows: Vec<_> =
             (0..many).map(|_| (Self::any_key(random), Self::any_cells(random))).collect();
         let it = &mut self.clients[client];
@@ -359,7 +359,7 @@ impl World {
 
     fn update(&mut self, client: usize, random: &mut RandomStream) {
         let (key, cells) = (Self::any_key(random), Self::any_cells(random));
-        let (which, to) = (random.below(5), Self::any_key(random));
+        let (which, to) = (random.next_below(5), Self::any_key(random));
         let it = &mut self.clients[client];
         let newest = it.newest(&self.committed);
         let got = it.session.statement(|it| {
@@ -420,7 +420,7 @@ impl World {
 
     fn get(&mut self, client: usize, random: &mut RandomStream) {
         let key = Self::any_key(random);
-        let intent = [Intent::Read, Intent::Share, Intent::Update][random.below(3) as usize];
+        let intent = [Intent::Read, Intent::Share, Intent::Update][random.next_below(3) as usize];
         let table = self.table.clone();
         let got = self.clients[client]
             .session
@@ -442,26 +442,28 @@ impl World {
 
     fn scan(&mut self, client: usize, random: &mut RandomStream) {
         let path = [Path::Primary, Path::Secondary(0), Path::Secondary(1)];
-        let path = path[random.below(3) as usize];
-        let direction = [ScanDirection::Up, ScanDirection::Down][random.below(2) as usize];
-        let intent = [Intent::Read, Intent::Read, Intent::Update][random.below(3) as usize];
-        let fields = [Fields::All, Fields::OfIndex][random.below(2) as usize];
-        let most = 1 + random.below(30) as usize;
+        let path = path[random.next_below(3) as usize];
+        let direction = [ScanDirection::Up, ScanDirection::Down][random.next_below(2) as usize];
+        let intent = [Intent::Read, Intent::Read, Intent::Update][random.next_below(3) as usize];
+        let fields = [Fields::All, Fields::OfIndex][random.next_below(2) as usize];
+        let most = 1 + random.next_below(30) as usize;
         // Rows that were not meant: at read committed their locks are given back.
-        let passed = random.below(4) as usize;
+        let passed = random.next_below(4) as usize;
         let values: Vec<Vec<Datum<'_>>> = (0..2)
             .map(|_| match path {
                 Path::Primary => {
                     let (a, b) = Self::any_key(random);
                     let all = [Datum::Int(a), Datum::Timestamp(b)];
-                    all[..random.below(3) as usize].to_vec()
+                    all[..random.next_below(3) as usize].to_vec()
                 }
                 Path::Secondary(0) => vec![decimal(small(random))],
-                Path::Secondary(_) => vec![int(random.below(44).checked_sub(4).map(|u| u as i64))],
+                Path::Secondary(_) => {
+                    vec![int(random.next_below(44).checked_sub(4).map(|u| u as i64))]
+                }
             })
             .collect();
-        let range = match random.below(5) {
-            0 => Range::of(&values[0]),
+        let range = match random.next_below(5) {
+            0 => Range::of_prefix(&values[0]),
             1 => Range { from: Bound::Included(&values[0]), to: Bound::Excluded(&values[1]) },
             2 => Range { from: Bound::Excluded(&values[0]), to: Bound::Included(&values[1]) },
             3 => Range { from: Bound::Unbounded, to: Bound::Included(&values[1]) },
@@ -471,7 +473,7 @@ impl World {
         let table = self.table.clone();
         let mut rows = Vec::new();
         let got = self.clients[client].session.statement(|it| {
-            it.scan(&table, &scan, |_, row| {
+            it.scan_rows(&table, &scan, |_, row| {
                 rows.push(read_row(row));
                 match rows.len() {
                     all if all == most => Visit::Stop,

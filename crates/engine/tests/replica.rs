@@ -59,12 +59,12 @@ fn work(engine: &Engine, seed: u64, steps: u64) -> Result<()> {
     let mut session = engine.session();
     for step in 0..steps {
         let mut random = stream(&[seed, step]);
-        let name = NAMES[random.below(2) as usize];
+        let name = NAMES[random.next_below(2) as usize];
         if engine.table(name).is_err() {
             engine.create_table(spec(name))?;
             continue;
         }
-        match random.below(40) {
+        match random.next_below(40) {
             0 => engine.drop_table(name)?,
             1 => {
                 engine.truncate_table(name)?;
@@ -73,7 +73,7 @@ fn work(engine: &Engine, seed: u64, steps: u64) -> Result<()> {
                     Err(error) => return Err(error),
                 }
             }
-            2 => match engine.create_index(name, IndexSpec::repeated("v", &[1])) {
+            2 => match engine.create_index(name, IndexSpec::non_unique("v", &[1])) {
                 Ok(()) | Err(EngineError::Exists(_)) => {}
                 Err(error) => return Err(error),
             },
@@ -92,10 +92,10 @@ fn transaction(
     random: &mut RandomStream,
 ) -> Result<()> {
     session.begin(None)?;
-    for part in 0..1 + random.below(6) {
-        let name = NAMES[random.below(2) as usize];
-        let (id, value) = (random.below(30) as i64, random.below(40) as i64);
-        let length = if random.below(20) == 0 { 1_500 } else { random.below(30) };
+    for part in 0..1 + random.next_below(6) {
+        let name = NAMES[random.next_below(2) as usize];
+        let (id, value) = (random.next_below(30) as i64, random.next_below(40) as i64);
+        let length = if random.next_below(20) == 0 { 1_500 } else { random.next_below(30) };
         let text = vec![b'x'; length as usize];
         if part == 2 {
             session.savepoint("s");
@@ -105,7 +105,7 @@ fn transaction(
         }
         let Ok(table) = engine.table(name) else { continue };
         let keys = keys(session, &table);
-        let place = keys.get(random.below(40) as usize).cloned();
+        let place = keys.get(random.next_below(40) as usize).cloned();
         let done = session.statement(|it| match place {
             Some(key) if value % 3 == 0 => it.delete_at(&table, &key).map(|_| ()),
             Some(key) => it
@@ -129,7 +129,7 @@ fn transaction(
             Err(error) => return Err(error),
         }
     }
-    if random.below(6) == 0 {
+    if random.next_below(6) == 0 {
         session.rollback();
         return Ok(());
     }
@@ -142,7 +142,7 @@ fn keys(session: &mut EngineSession, table: &Arc<Table>) -> Vec<Vec<u8>> {
         keys.push(key.to_vec());
         Visit::On
     };
-    match session.statement(|it| it.scan(table, &Scan::all(Path::Primary), visit)) {
+    match session.statement(|it| it.scan_rows(table, &Scan::whole_index(Path::Primary), visit)) {
         Ok(()) | Err(EngineError::NoTable(_)) => keys,
         Err(error) => panic!("{error}"),
     }
@@ -164,7 +164,7 @@ fn rows(session: &mut EngineSession, table: &Arc<Table>, path: Path) -> BTreeMap
     let mut rows = BTreeMap::new();
     session
         .statement(|it| {
-            it.scan(table, &Scan::all(path), |key, row| {
+            it.scan_rows(table, &Scan::whole_index(path), |key, row| {
                 assert!(rows.insert(key.to_vec(), format!("{row:?}")).is_none());
                 Visit::On
             })
@@ -303,7 +303,7 @@ fn old_source(disk: &SimDisk, design: &Design, seed: u64) -> Arc<Engine> {
 
 /// Takes a copy of a source on which others work on between its beginning and its end, and behind.
 fn copy(source: &Engine, disk: &SimDisk, seed: u64) -> Result<()> {
-    let copy = Copy::begin(source)?;
+    let copy = Copy::begin_from(source)?;
     work(source, seed ^ 1 << 32, 40)?;
     source.checkpoint()?;
     let written = copy.write(Arc::new(disk.clone()));
@@ -566,7 +566,7 @@ fn what_commits_while_a_copy_is_taken_is_in_the_copy_or_applied() {
         let late = scope.spawn(|| say(&mut session, &table, 1, b"late"));
         door.until_somebody_waits();
         let disk = Behind(Arc::new(copied.clone()), door.clone(), Does::Opens);
-        Copy::begin(&source).unwrap().write(Arc::new(disk)).unwrap();
+        Copy::begin_from(&source).unwrap().write(Arc::new(disk)).unwrap();
         late.join().unwrap().unwrap();
     });
     let engine = follow(&source, &copied).unwrap();

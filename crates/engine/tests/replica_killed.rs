@@ -48,7 +48,7 @@ fn open(directory: &FilePath, design: &str) -> (Arc<Engine>, Replica) {
 
 fn spec() -> TableSpec {
     let columns = ["id", "number"].map(|name| ColumnSpec::required(name, ValueType::BIGINT));
-    let indexes = vec![IndexSpec::repeated("number", &[1])];
+    let indexes = vec![IndexSpec::non_unique("number", &[1])];
     TableSpec { indexes, ..TableSpec::new("t", columns.into(), &[0]) }
 }
 
@@ -65,7 +65,8 @@ fn writes_until_it_is_killed() {
             scope.spawn(move || {
                 for number in 0.. {
                     let mut random = stream(&[writer, number]);
-                    let (id, value) = (random.below(50) as i64, random.below(1_000) as i64);
+                    let (id, value) =
+                        (random.next_below(50) as i64, random.next_below(1_000) as i64);
                     let key = [Datum::Int(id)];
                     let done = session.statement(|it| {
                         if value % 5 == 0 {
@@ -119,7 +120,7 @@ fn is_killed_again_and_again(design: &str) {
         child.wait().unwrap();
         let (source, replica) = open(directory.path(), design);
         replica.catch_up().unwrap();
-        assert_eq!(difference(&source, replica.engine()), None, "life {life}");
+        assert_eq!(difference(&source, replica.replica_engine()), None, "life {life}");
         replica.stop().unwrap();
     }
 }

@@ -72,11 +72,11 @@ fn transaction(
     random: &mut RandomStream,
 ) -> Result<()> {
     session.begin(None)?;
-    for _ in 0..1 + random.below(2) {
-        let key = [Datum::Int(random.below(3) as i64)];
-        let value = Datum::Int(random.below(4) as i64);
+    for _ in 0..1 + random.next_below(2) {
+        let key = [Datum::Int(random.next_below(3) as i64)];
+        let value = Datum::Int(random.next_below(4) as i64);
         session.statement(|it| {
-            if random.below(4) == 0 {
+            if random.next_below(4) == 0 {
                 return it.delete(table, &key).map(|_| ());
             }
             let set = it.update(table, &key, |_, row| {

@@ -163,7 +163,7 @@ impl Stage {
         let (orders, receive) = channel::<String>();
         let (send, reports) = channel();
         let mut session = self.engine.session();
-        let (watch, table) = (session.watch(), self.table.clone());
+        let (watch, table) = (session.wait_watch(), self.table.clone());
         let thread = Some(thread::spawn(move || {
             for order in receive {
                 let outcome = act(&mut session, &table, &order);
@@ -201,7 +201,7 @@ impl Drop for Stage {
 
 fn spec() -> TableSpec {
     let columns = ["id", "value"].map(|name| ColumnSpec::optional(name, ValueType::BIGINT));
-    let indexes = vec![IndexSpec::repeated("value", &[1])];
+    let indexes = vec![IndexSpec::non_unique("value", &[1])];
     TableSpec { indexes, ..TableSpec::new("test", columns.into(), &[0]) }
 }
 
@@ -301,7 +301,7 @@ fn find(
                 }
                 _ => (Path::Primary, Range::ALL),
             };
-            it.scan(table, &Scan { range, intent, ..Scan::all(path) }, |_, row| {
+            it.scan_rows(table, &Scan { range, intent, ..Scan::whole_index(path) }, |_, row| {
                 let (id, value) = cells(row);
                 let meant = match which {
                     Which::Value(wanted) => value == *wanted,

@@ -24,7 +24,7 @@ fn spec() -> TableSpec {
         ColumnSpec::optional("u", ValueType::BIGINT),
         ColumnSpec::optional("c", ValueType::Text { most: 120 }),
     ];
-    let indexes = vec![IndexSpec::repeated("k", &[1]), IndexSpec::unique("u", &[2])];
+    let indexes = vec![IndexSpec::non_unique("k", &[1]), IndexSpec::unique("u", &[2])];
     TableSpec { auto_increment: Some(0), indexes, ..TableSpec::new("t", columns, &[0]) }
 }
 
@@ -70,14 +70,14 @@ fn k_of(session: &mut EngineSession, table: &Arc<Table>, id: i64) -> Option<i64>
 fn ids(session: &mut EngineSession, table: &Table, path: Path, range: Range<'_>) -> Vec<i64> {
     let mut both = [ScanDirection::Up, ScanDirection::Down].map(|direction| {
         [Fields::All, Fields::OfIndex].map(|fields| {
-            let scan = Scan { range, direction, fields, ..Scan::all(path) };
+            let scan = Scan { range, direction, fields, ..Scan::whole_index(path) };
             let mut ids = Vec::new();
             let visit = |_: &[u8], row: dbdyno_engine::RowView<'_>| {
                 let Datum::Int(id) = row.get(0) else { panic!() };
                 ids.push(id);
                 Visit::On
             };
-            session.statement(|it| it.scan(table, &scan, visit)).unwrap();
+            session.statement(|it| it.scan_rows(table, &scan, visit)).unwrap();
             ids
         })
     });
@@ -174,7 +174,7 @@ fn savepoints_take_back_what_came_after_them() {
     session.commit().unwrap();
     assert_eq!(k_of(&mut session, &table, 1), Some(2));
     let two = [Datum::Int(2)];
-    assert_eq!(ids(&mut session, &table, Path::Secondary(0), Range::of(&two)), [1]);
+    assert_eq!(ids(&mut session, &table, Path::Secondary(0), Range::of_prefix(&two)), [1]);
     assert!(engine.purge() > 0);
     assert_eq!(ids(&mut session, &table, Path::Secondary(0), Range::ALL), [1]);
 }
@@ -246,15 +246,16 @@ fn all_rows_with_null_in_a_unique_index_are_locked() {
     for (values, want) in [(&null, &[1, 3][..]), (&five, &[2])] {
         for intent in [Intent::Read, Intent::Share, Intent::Update] {
             for direction in [ScanDirection::Up, ScanDirection::Down] {
-                let range = Range::of(values);
-                let scan = Scan { range, direction, intent, ..Scan::all(Path::Secondary(1)) };
+                let range = Range::of_prefix(values);
+                let scan =
+                    Scan { range, direction, intent, ..Scan::whole_index(Path::Secondary(1)) };
                 let mut found = Vec::new();
                 let visit = |_: &[u8], row: dbdyno_engine::RowView<'_>| {
                     found.push(row.get(0).to_value());
                     Visit::On
                 };
                 one.begin(None).unwrap();
-                one.statement(|it| it.scan(&table, &scan, visit)).unwrap();
+                one.statement(|it| it.scan_rows(&table, &scan, visit)).unwrap();
                 found.sort();
                 let want: Vec<_> = want.iter().map(|id| Value::Int(*id)).collect();
                 assert_eq!(found, want, "{intent:?} {direction:?}");
@@ -285,7 +286,7 @@ fn who_waits_for_no_lock_keeps_the_place_in_the_pool() {
                 let mut other = engine.session();
                 other.statement(|_| Ok(inside.load(Ordering::SeqCst))).unwrap()
             });
-            while engine.counts().of(Counter::GateWaits) == 0 {
+            while engine.meter_counts().count_of(Counter::GateWaits) == 0 {
                 thread::yield_now();
             }
             let row = [Datum::Int(1), Datum::Int(1), Datum::Int(1), Datum::Null];
@@ -310,7 +311,7 @@ fn times_are_metered_where_the_design_says_so() {
         let table = engine.create_table(spec()).unwrap();
         put(&mut engine.session(), &table, 1, 1, Datum::Null).unwrap();
         for held in [Counter::TrxLatchHeld, Counter::LockLatchHeld] {
-            assert_eq!(engine.counts().of(held) > 0, is_metered, "{held:?}, {meter}");
+            assert_eq!(engine.meter_counts().count_of(held) > 0, is_metered, "{held:?}, {meter}");
         }
     }
 }
@@ -351,7 +352,7 @@ fn a_noisy_deadlock_shows_the_rows_of_all_involved() {
     second.begin(None).unwrap();
     set_k(&mut first, &table, 1, 11).unwrap();
     set_k(&mut second, &table, 2, 22).unwrap();
-    let watch = first.watch();
+    let watch = first.wait_watch();
     thread::scope(|scope| {
         let waits = scope.spawn(|| set_k(&mut first, &table, 2, 12));
         while !watch.is_waiting() {
@@ -362,7 +363,7 @@ fn a_noisy_deadlock_shows_the_rows_of_all_involved() {
         assert_eq!(waits.join().unwrap().unwrap(), UpdateResult::Changed);
     });
     let written = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
-    assert_eq!(engine.counts().of(Counter::DeadlockBytes), written.len() as u64);
+    assert_eq!(engine.meter_counts().count_of(Counter::DeadlockBytes), written.len() as u64);
     let records = |k: &str| {
         let lines: Vec<&str> = written.lines().collect();
         let is_row = |lines: &&[&str]| {

@@ -120,7 +120,7 @@ impl Moments {
 
 fn spec() -> TableSpec {
     let columns = ["id", "v", "u"].map(|name| ColumnSpec::optional(name, ValueType::BIGINT));
-    let indexes = vec![IndexSpec::repeated("v", &[1]), IndexSpec::unique("u", &[2])];
+    let indexes = vec![IndexSpec::non_unique("v", &[1]), IndexSpec::unique("u", &[2])];
     TableSpec { indexes, ..TableSpec::new("t", columns.to_vec(), &[0]) }
 }
 
@@ -206,7 +206,7 @@ fn between(
         rows.push(read(row));
         Visit::On
     };
-    session.statement(|it| it.scan(table, &scan, visit))?;
+    session.statement(|it| it.scan_rows(table, &scan, visit))?;
     Ok(rows)
 }
 
@@ -266,33 +266,33 @@ fn changed(rows: &Rows, changes: &Changes) -> Rows {
 
 /// Every other history is about rows that come and go where others have looked.
 fn any_ask(random: &mut RandomStream, seed: u64, level: Isolation) -> Ask {
-    let id = 1 + random.below(7) as i64;
-    let u = |random: &mut RandomStream| Some(random.below(4) as i64).filter(|u| *u < 3);
+    let id = 1 + random.next_below(7) as i64;
+    let u = |random: &mut RandomStream| Some(random.next_below(4) as i64).filter(|u| *u < 3);
     let intents = [Intent::Share, Intent::Update, Intent::Read];
     let (intent, what) = match seed % 8 < 4 {
-        true => (intents[random.below(3) as usize], random.below(16)),
-        false => (intents[random.below(2) as usize], 5 + random.below(9)),
+        true => (intents[random.next_below(3) as usize], random.next_below(16)),
+        false => (intents[random.next_below(2) as usize], 5 + random.next_below(9)),
     };
     match what {
         0..=2 => Ask::Get(id, intent),
         3..=6 => {
-            let (path, from, wide) = match random.below(4) {
+            let (path, from, wide) = match random.next_below(4) {
                 0 | 1 => (Path::Primary, id, 4),
                 2 => (Path::Secondary(0), id * 5, 15),
                 _ => (Path::Secondary(1), id % 3, 1),
             };
-            let direction = [ScanDirection::Up, ScanDirection::Down][random.below(2) as usize];
+            let direction = [ScanDirection::Up, ScanDirection::Down][random.next_below(2) as usize];
             // At read committed gaps are open: which rows a locking read meets is no state's.
             let gaps = level != Isolation::ReadCommitted;
             let intent = if gaps { intent } else { Intent::Read };
             Ask::Between(path, [from, from + wide], direction, intent)
         }
         7..=9 => {
-            let set = random.below(2) == 0;
-            let add = 1 + random.below(12) as i64;
+            let set = random.next_below(2) == 0;
+            let add = 1 + random.next_below(12) as i64;
             Ask::Change(id, add, set.then(|| u(random)))
         }
-        10..=12 => Ask::Insert(id, (random.below(40) as i64, u(random))),
+        10..=12 => Ask::Insert(id, (random.next_below(40) as i64, u(random))),
         13 => Ask::Delete(id),
         14 => Ask::Mark,
         _ => Ask::BackToMark,
@@ -305,7 +305,7 @@ fn any_level(seed: u64, random: &mut RandomStream) -> Isolation {
     match seed % 4 {
         0 => Isolation::Serializable,
         1 => Isolation::RepeatableRead,
-        _ => all[random.below(all.len() as u64) as usize],
+        _ => all[random.next_below(all.len() as u64) as usize],
     }
 }
 
@@ -318,7 +318,7 @@ fn transaction(
     let level = any_level(seed, &mut random);
     session.begin(Some(level)).unwrap();
     let mut told = Vec::new();
-    for _ in 0..1 + random.below(ASKS_MOST) {
+    for _ in 0..1 + random.next_below(ASKS_MOST) {
         let (it, asked) = (any_ask(&mut random, seed, level), moments.next());
         match ask(session, table, it) {
             Ok(answer) => told.push(Told { ask: it, answer, asked, there: moments.next() }),
@@ -330,7 +330,7 @@ fn transaction(
         }
     }
     let ending = moments.next();
-    let end = if random.below(6) == 0 {
+    let end = if random.next_below(6) == 0 {
         session.rollback();
         End::RolledBack
     } else {
@@ -545,7 +545,7 @@ fn story(design: &Design, seed: u64) {
     }
     let fails = seed % 3 == 2;
     if fails {
-        disk.crash_at(disk.operations() + stream(&[seed]).below(24));
+        disk.crash_at(disk.operations() + stream(&[seed]).next_below(24));
     }
     let all = live(&engine, seed);
     let found = everything(&engine);
@@ -559,7 +559,7 @@ fn story(design: &Design, seed: u64) {
     let is_explained = search.explains();
     assert!(is_explained, "{design:?} {seed}: nothing explains {all:#?}\nand {found:?} at last");
     engine.purge();
-    assert_eq!(engine.unpurged(), 0);
+    assert_eq!(engine.unpurged_transactions(), 0);
     assert_eq!(everything(&engine), found, "{design:?} {seed}: purge took what was needed");
     drop((table, engine));
     let there = everything(&open(&disk.after_crash(seed), design));

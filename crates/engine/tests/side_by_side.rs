@@ -29,7 +29,7 @@ const MOVES: u64 = 800;
 fn spec() -> TableSpec {
     let columns =
         ["id", "balance", "ticket"].map(|name| ColumnSpec::optional(name, ValueType::BIGINT));
-    let indexes = vec![IndexSpec::repeated("balance", &[1]), IndexSpec::unique("ticket", &[2])];
+    let indexes = vec![IndexSpec::non_unique("balance", &[1]), IndexSpec::unique("ticket", &[2])];
     TableSpec { indexes, ..TableSpec::new("accounts", columns.into(), &[0]) }
 }
 
@@ -49,12 +49,12 @@ fn sum(
 ) -> Result<i64> {
     let mut sums = [0; 2];
     for (sum, fields) in sums.iter_mut().zip([Fields::All, Fields::OfIndex]) {
-        let scan = Scan { direction, fields, ..Scan::all(path) };
+        let scan = Scan { direction, fields, ..Scan::whole_index(path) };
         let add = |_: &[u8], row: RowView<'_>| {
             *sum += number(row.get(1));
             Visit::On
         };
-        session.statement(|it| it.scan(table, &scan, add))?;
+        session.statement(|it| it.scan_rows(table, &scan, add))?;
     }
     assert_eq!(sums[0], sums[1], "an index alone says something else");
     Ok(sums[0])
@@ -100,13 +100,13 @@ fn some_of_range(
     table: &Table,
     random: &mut RandomStream,
 ) -> Result<Vec<(i64, i64)>> {
-    let low = random.below(2 * EACH as u64) as i64;
+    let low = random.next_below(2 * EACH as u64) as i64;
     let (from, to) = ([Datum::Int(low)], [Datum::Int(low + 4)]);
-    let parity = random.below(2) as i64;
+    let parity = random.next_below(2) as i64;
     let scan = Scan {
         path: Path::Secondary(0),
         range: Range { from: Bound::Included(&from), to: Bound::Included(&to) },
-        direction: [ScanDirection::Up, ScanDirection::Down][random.below(2) as usize],
+        direction: [ScanDirection::Up, ScanDirection::Down][random.next_below(2) as usize],
         intent: Intent::Update,
         fields: Fields::All,
     };
@@ -119,30 +119,30 @@ fn some_of_range(
         found.push((id, number(row.get(1))));
         Visit::On
     };
-    session.statement(|it| it.scan(table, &scan, visit))?;
+    session.statement(|it| it.scan_rows(table, &scan, visit))?;
     Ok(found)
 }
 
 fn transfer(session: &mut EngineSession, table: &Arc<Table>, seed: [u64; 2]) -> Result<()> {
     let mut random = stream(&seed);
-    let [from, to] = [0, 1].map(|_| random.below(ACCOUNTS as u64) as i64);
+    let [from, to] = [0, 1].map(|_| random.next_below(ACCOUNTS as u64) as i64);
     let level = [Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable];
-    session.begin(Some(level[random.below(3) as usize]))?;
+    session.begin(Some(level[random.next_below(3) as usize]))?;
     if from != to
         && let Some(old) = balance(session, table, from)?
     {
         let other = balance(session, table, to)?;
-        let amount = 1 + random.below(old as u64) as i64;
+        let amount = 1 + random.next_below(old as u64) as i64;
         give(session, table, from, Some(old), old - amount)?;
         give(session, table, to, other, other.unwrap_or(0) + amount)?;
     }
-    if random.below(4) == 0
+    if random.next_below(4) == 0
         && let [(from, old), (to, other), ..] = some_of_range(session, table, &mut random)?[..]
     {
         give(session, table, from, Some(old), old - 1)?;
         give(session, table, to, Some(other), other + 1)?;
     }
-    if random.below(8) == 0 {
+    if random.next_below(8) == 0 {
         session.rollback();
         return Ok(());
     }
@@ -210,7 +210,7 @@ fn play(text: &str) {
         }
     });
     engine.purge();
-    assert_eq!(engine.unpurged(), 0);
+    assert_eq!(engine.unpurged_transactions(), 0);
     assert_eq!(sum(&mut session, &table, Path::Primary, ScanDirection::Up).unwrap(), all);
     for path in [Path::Primary, Path::Secondary(0), Path::Secondary(1)] {
         let mut sum = 0;
@@ -218,11 +218,11 @@ fn play(text: &str) {
             sum += number(row.get(1));
             Visit::On
         };
-        session.statement(|it| it.scan(&table, &Scan::all(path), add)).unwrap();
+        session.statement(|it| it.scan_rows(&table, &Scan::whole_index(path), add)).unwrap();
         assert_eq!(sum, all, "{text}: {path:?}");
     }
     assert!(refused.into_inner() < 4 * MOVES * 9 / 10, "{text}: nearly nothing was done");
-    assert!(engine.counts().of(Counter::VersionsPurged) > 0);
+    assert!(engine.meter_counts().count_of(Counter::VersionsPurged) > 0);
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn indexes_that_come_while_money_moves_say_what_the_table_says() {
             for number in 0..8 {
                 session.begin(Some(Isolation::RepeatableRead)).unwrap();
                 session.open_view();
-                let index = IndexSpec::repeated(&format!("balance{number}"), &[1, 2]);
+                let index = IndexSpec::non_unique(&format!("balance{number}"), &[1, 2]);
                 while let Err(error) = engine.create_index("accounts", index.clone()) {
                     let waits = [EngineError::Deadlock.code(), EngineError::LockWaitTimeout.code()];
                     assert!(waits.contains(&error.code()), "{error}");

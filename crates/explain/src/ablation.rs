@@ -18,7 +18,7 @@ use crate::search::Set;
 
 /// A smallest set of `count` things that does it: no part of it does. One alone, if one alone does;
 /// `None` where not even all of them do.
-pub fn smallest(count: usize, mut does: impl FnMut(&Set) -> bool) -> Option<Set> {
+pub fn smallest_set(count: usize, mut does: impl FnMut(&Set) -> bool) -> Option<Set> {
     if let Some(one) = (0..count).map(|one| Set::from([one])).find(|one| does(one)) {
         return Some(one);
     }
@@ -63,7 +63,7 @@ struct CauseText {
 }
 
 /// A cause as the text of a fact.
-pub fn written(cause: &PlanCause) -> String {
+pub fn cause_text(cause: &PlanCause) -> String {
     let remedy = cause.remedy.as_ref();
     let is_of = |whose| remedy.is_some_and(|remedy| remedy.statistics == whose);
     let written = CauseText {
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn one_alone_is_found_where_all_together_spoil_it() {
         let does = |set: &Set| set.contains(&3) && !set.contains(&5);
-        assert_eq!(smallest(8, does), Some(Set::from([3])));
-        assert_eq!(smallest(8, |_: &Set| false), None);
-        assert_eq!(smallest(0, |_: &Set| true), None);
+        assert_eq!(smallest_set(8, does), Some(Set::from([3])));
+        assert_eq!(smallest_set(8, |_: &Set| false), None);
+        assert_eq!(smallest_set(0, |_: &Set| true), None);
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         };
         for remedy in [of(StatisticsOf::Base), of(StatisticsOf::BaseOfColumns), None] {
             let cause = PlanCause { remedy, untried: Some("why".to_owned()) };
-            assert_eq!(read(&written(&cause)), Some(cause));
+            assert_eq!(read(&cause_text(&cause)), Some(cause));
         }
         assert_eq!(read("no cause"), None);
     }
@@ -125,7 +125,7 @@ mod tests {
         ) {
             let wanted: Set = wanted.into_iter().filter(|one| *one < count).collect();
             prop_assume!(!wanted.is_empty());
-            let found = smallest(count, |set| wanted.is_subset(set));
+            let found = smallest_set(count, |set| wanted.is_subset(set));
             prop_assert_eq!(found, Some(wanted));
         }
     }

@@ -24,7 +24,7 @@ const TOLD_MOST: usize = 12;
 /// where nobody waits and no transaction is old. Each is looked at once for each session that it
 /// waits for, and a line is indented as deep as lines are told: a server says what it likes, and
 /// thirty thousand that wait for each other in a row were a stack that overflowed.
-pub fn blockers(open: &[OpenTransaction], dialect: Dialect) -> Vec<String> {
+pub fn blocker_tree(open: &[OpenTransaction], dialect: Dialect) -> Vec<String> {
     let waited_for: BTreeSet<u64> =
         open.iter().flat_map(|one| one.waits_for.iter().copied()).collect();
     let is_told = |one: &&OpenTransaction| {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn who_waits_stands_beneath_who_blocks() {
-        let lines = blockers(
+        let lines = blocker_tree(
             &[
                 open(11, 3, "DELETE FROM t WHERE w = 5", &[9]),
                 open(9, 12, "UPDATE t SET a = 1", &[7]),
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn circles_end_and_crowds_are_counted() {
-        let circle = blockers(&[open(1, 5, "a", &[2]), open(2, 5, "b", &[1])], Dialect::Mysql);
+        let circle = blocker_tree(&[open(1, 5, "a", &[2]), open(2, 5, "b", &[1])], Dialect::Mysql);
         assert_eq!(circle.len(), 2, "{circle:?}");
         let crowd: Vec<OpenTransaction> = (0..40).map(|id| open(id, 9, "", &[])).collect();
-        let lines = blockers(&crowd, Dialect::Mysql);
+        let lines = blocker_tree(&crowd, Dialect::Mysql);
         assert_eq!((lines.len(), lines[12].as_str()), (13, "and 28 more"));
-        assert!(blockers(&[], Dialect::Mysql).is_empty());
+        assert!(blocker_tree(&[], Dialect::Mysql).is_empty());
     }
 
     /// Each of a hundred thousand waits for the one before it, and a thousand for all the others.
@@ -117,11 +117,11 @@ mod tests {
     fn a_row_of_waiting_is_as_long_as_a_server_says() {
         let row: Vec<OpenTransaction> =
             (0..100_000).map(|id| open(id, 9, "", &[id.wrapping_sub(1)])).collect();
-        let lines = blockers(&row, Dialect::Mysql);
+        let lines = blocker_tree(&row, Dialect::Mysql);
         assert_eq!((lines.len(), lines[12].as_str()), (13, "and 99988 more"));
         assert!(lines[11].starts_with(&"  ".repeat(11)), "{lines:?}");
         let ids: Vec<u64> = (0..1_000).collect();
         let crowd: Vec<OpenTransaction> = ids.iter().map(|id| open(*id, 9, "", &ids)).collect();
-        assert_eq!(blockers(&crowd, Dialect::Mysql)[12], "and 988 more");
+        assert_eq!(blocker_tree(&crowd, Dialect::Mysql)[12], "and 988 more");
     }
 }

@@ -15,7 +15,7 @@ use crate::profile::{CodePart, MeasureUnit, Profile, ProfileMeasure, matched_nam
 /// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
 /// What has no name is left out, and so is what did not change.
 pub fn code_changes(counts: &RunCounts, pairing: Pairing, load: &str) -> Vec<CodeChange> {
-    let PerArm { base, test } = PerArm::from_fn(|arm| profile(counts, load, pairing.of(arm)));
+    let PerArm { base, test } = PerArm::from_fn(|arm| profile(counts, load, pairing.arm_on(arm)));
     let mut changes = Vec::new();
     for (names, matched) in matched_names(&base, &test) {
         let own_per_op = own_of(&test, &names.test) - own_of(&base, &names.base);
@@ -62,7 +62,7 @@ fn profile(counts: &RunCounts, load: &str, arm: ArmIndex) -> Profile {
         by_caller,
         total,
         measure: ProfileMeasure { unit: MeasureUnit::Event, event: None, part: CodePart::Whole },
-        ..Profile::nothing()
+        ..Profile::without_samples()
     }
 }
 

@@ -30,7 +30,9 @@ pub struct CostEstimate {
 impl CostEstimate {
     /// What it costs more than base, with its 95 % intervals.
     pub fn beside_base(self) -> Worth {
-        Effect::of(self).minus(Effect::of(CostEstimate { cost: 1.0, error: 0.0 })).worth()
+        Effect::from_estimate(self)
+            .minus(Effect::from_estimate(CostEstimate { cost: 1.0, error: 0.0 }))
+            .with_intervals()
     }
 }
 
@@ -52,7 +54,7 @@ pub(crate) struct Effect {
 
 impl Effect {
     /// The value of a trial. The error of a ratio is that of its reciprocal, as shares.
-    pub(crate) fn of(value: CostEstimate) -> Effect {
+    pub(crate) fn from_estimate(value: CostEstimate) -> Effect {
         let CostEstimate { cost, error } = value;
         Effect {
             cost: Part { value: cost, error },
@@ -79,7 +81,7 @@ impl Effect {
     }
 
     /// With the error that base has, by which this part of it was divided.
-    pub(crate) fn divided(self, part: Effect, base_error: f64) -> Effect {
+    pub(crate) fn with_base_error(self, part: Effect, base_error: f64) -> Effect {
         Effect {
             cost: self.cost.with_error(part.cost.value * base_error),
             rate: self.rate.with_error(part.rate.value * base_error),
@@ -87,7 +89,7 @@ impl Effect {
     }
 
     /// With 95 % intervals.
-    pub(crate) fn worth(self) -> Worth {
+    pub(crate) fn with_intervals(self) -> Worth {
         Worth { cost: self.cost.interval(1.0), points: self.rate.interval(POINTS) }
     }
 
@@ -142,9 +144,10 @@ mod tests {
         assert!(whole.points.low > -100.0 && whole.points.high < -99.0, "{whole:?}");
         assert!((whole.cost.estimate - 176.0).abs() < 1e-9);
         let left = CostEstimate { cost: 5.0, error: 0.1 };
-        let back = Effect::of(CostEstimate { cost: 177.0, error: 40.0 }).minus(Effect::of(left));
-        let back = back.worth();
+        let back = Effect::from_estimate(CostEstimate { cost: 177.0, error: 40.0 })
+            .minus(Effect::from_estimate(left));
+        let back = back.with_intervals();
         assert!((back.points.estimate - 100.0 * (1.0 / 177.0 - 0.2)).abs() < 1e-9, "{back:?}");
-        assert_eq!(Effect::of_part(&back).worth().points.estimate, back.points.estimate);
+        assert_eq!(Effect::of_part(&back).with_intervals().points.estimate, back.points.estimate);
     }
 }

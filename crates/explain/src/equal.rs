@@ -42,7 +42,7 @@ pub fn made_equal<'a>(
             }
             Target::Release(release) if is_limit(name) => {
                 release.settings.retain(|setting| setting.name() != name);
-                release.settings.extend(Setting::neutral(name, value));
+                release.settings.extend(Setting::from_neutral(name, value));
             }
             Target::Release(release) => tell(&mut release.settings, name, value),
             Target::Engine(design) => {
@@ -120,7 +120,7 @@ fn tell(settings: &mut Vec<Setting>, name: &str, value: &str) {
 
 /// The setting that is told so: that of the allocator is none of the server's own.
 fn meant(name: &str, value: &str) -> Setting {
-    let neutral = (name == ALLOCATOR).then(|| Setting::neutral(name, value)).flatten();
+    let neutral = (name == ALLOCATOR).then(|| Setting::from_neutral(name, value)).flatten();
     neutral.unwrap_or_else(|| Setting::Raw(name.to_owned(), value.to_owned()))
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn is_told(spec: &ArmSpec, direction: TrialDirection, suspect: &Suspe
 /// Whether an arm has taken what it was told: the facts of the suspect are those of the arm that it
 /// is to be `like`; where that one has no such fact, those that it was told. What has no facts is
 /// taken at its word; what cannot be told in this direction is never taken.
-pub fn taken(
+pub(crate) fn has_taken_effect(
     suspect: &Suspect,
     direction: TrialDirection,
     like: &Environment,
@@ -232,7 +232,7 @@ mod tests {
         };
         let arms: PerArm<ArmSpec> = arms.map(|text| text.parse().unwrap());
         let audit = dbdyno_model::Audit { unequal: Vec::new(), equal: 0 };
-        let all = crate::suspects(&arms.as_ref(), &audit, &crate::Pointing::default()).tried;
+        let all = crate::find_suspects(&arms.as_ref(), &audit, &crate::Pointing::default()).tried;
         let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["plugin_load_add", "replicate_do_db", "replicate_ignore_table"]);
         assert_eq!((&*all[1].base, &*all[1].test), ("a, b", "b, c"));
@@ -266,7 +266,7 @@ mod tests {
         };
         let unequal = vec![quota("cpu_quota_us", "30000"), quota("memory_limit", "1073741824")];
         let audit = dbdyno_model::Audit { unequal, equal: 0 };
-        let all = crate::suspects(&arms.as_ref(), &audit, &crate::Pointing::default());
+        let all = crate::find_suspects(&arms.as_ref(), &audit, &crate::Pointing::default());
         let names: Vec<&str> = all.tried.iter().map(|one| one.name.as_str()).collect();
         assert_eq!((names, all.untried), (vec!["cpus", "memory"], Vec::new()));
         let back = |of: &[Suspect]| made_equal(&arms.test, TrialDirection::TestAsBase, of);
@@ -298,9 +298,9 @@ mod tests {
             weight: 1.0,
         };
         let (absent, mut off) = (Environment::default(), like.clone());
-        assert!(!taken(&switch, TrialDirection::TestAsBase, &like, &absent));
+        assert!(!has_taken_effect(&switch, TrialDirection::TestAsBase, &like, &absent));
         off.facts.insert("variable.query_cache_type".to_owned(), "OFF".to_owned());
-        assert!(taken(&switch, TrialDirection::BaseAsTest, &absent, &off));
-        assert!(!taken(&switch, TrialDirection::BaseAsTest, &absent, &like));
+        assert!(has_taken_effect(&switch, TrialDirection::BaseAsTest, &absent, &off));
+        assert!(!has_taken_effect(&switch, TrialDirection::BaseAsTest, &absent, &like));
     }
 }

@@ -8,7 +8,7 @@ use dbdyno_model::{
 };
 
 use crate::effect::{CostEstimate, WIDE};
-use crate::equal::{is_told, made_equal, taken};
+use crate::equal::{has_taken_effect, is_told, made_equal};
 use crate::search::{Set, SetAnswer};
 
 /// Two starts of one server differ by as much in what they count, whatever the repetitions say
@@ -41,8 +41,8 @@ pub fn tried_arm(
     explained: RunPair<'_>,
     suspects: &[Suspect],
 ) -> Option<TriedArm> {
-    let arms = explained.specs();
-    if tried.spec(Arm::Base) != arms.base {
+    let arms = explained.arm_specs();
+    if tried.spec_on(Arm::Base) != arms.base {
         return None;
     }
     let as_base = Side {
@@ -68,7 +68,7 @@ struct Side<'a> {
 /// What an arm was told, if it is that of this side with some suspects made equal.
 fn tried_as(tried: RunPair<'_>, suspects: &[Suspect], side: Side<'_>) -> Option<TriedArm> {
     let Side { spec: of, direction, like } = side;
-    let spec = tried.spec(Arm::Test);
+    let spec = tried.spec_on(Arm::Test);
     let told: Set =
         (0..suspects.len()).filter(|one| is_told(spec, direction, &suspects[*one])).collect();
     if made_equal(of, direction, told.iter().map(|one| &suspects[*one])) != *spec {
@@ -76,7 +76,7 @@ fn tried_as(tried: RunPair<'_>, suspects: &[Suspect], side: Side<'_>) -> Option<
     }
     let of_arm = tried.environment(Arm::Test);
     let has_ended = tried.whole.ended.iter().any(|ended| ended.arm == tried.pairing.test);
-    let is_missing = |one: &usize| !taken(&suspects[*one], direction, like, of_arm);
+    let is_missing = |one: &usize| !has_taken_effect(&suspects[*one], direction, like, of_arm);
     let (mut not_taken, mut follow) = (Set::new(), Set::new());
     if !has_ended && !of_arm.facts.is_empty() {
         not_taken = told.iter().copied().filter(is_missing).collect();
@@ -173,7 +173,7 @@ pub struct Starts {
 }
 
 /// What the starts of one server say together; `None` of none.
-pub fn pooled(starts: &[CostEstimate]) -> Option<Starts> {
+pub fn pool_starts(starts: &[CostEstimate]) -> Option<Starts> {
     let count = starts.len() as f64;
     let mean = starts.iter().map(|start| start.cost).sum::<f64>() / count;
     let within = starts.iter().map(|start| start.error.powi(2)).sum::<f64>() / count;
@@ -194,7 +194,7 @@ pub fn pooled(starts: &[CostEstimate]) -> Option<Starts> {
 /// starts of base are, for it is another start of the same program under the same load: the
 /// adaptive hash index of one start of MySQL 8.0.33 knew pages that another looked for in vain, and
 /// a join needed 1.9 % more.
-pub fn relative(value: CostEstimate, beside: CostEstimate, base: Starts) -> CostEstimate {
+pub fn relative_cost(value: CostEstimate, beside: CostEstimate, base: Starts) -> CostEstimate {
     let (of_starts, of_operations) = (base.spread.powi(2), (beside.error / beside.cost).powi(2));
     let share = if of_starts > 0.0 { of_starts / (of_starts + of_operations) } else { 0.0 };
     let off = share * (beside.cost / base.value.cost - 1.0);
@@ -216,7 +216,7 @@ pub fn by_rate(cell: &CellComparison) -> Option<CostEstimate> {
 /// Which suspects follow from which: with the one taken back alone, the others were equal, too, as
 /// the sizes of the performance schema's tables are where it is off. Of two that follow from each
 /// other, the first one leads.
-pub fn followers(arms: &[TriedArm]) -> BTreeMap<usize, Set> {
+pub fn suspect_followers(arms: &[TriedArm]) -> BTreeMap<usize, Set> {
     let mut of: BTreeMap<usize, Set> = BTreeMap::new();
     for arm in arms {
         let equal: Vec<usize> = arm.told.difference(&arm.not_taken).copied().collect();
@@ -235,7 +235,7 @@ pub fn followers(arms: &[TriedArm]) -> BTreeMap<usize, Set> {
 
 /// Adds what an arm has told to what is known. What it was told and did not take counts as refused,
 /// what follows from what it was told is left out, and the value is that of the rest.
-pub fn learn(
+pub fn record_answer(
     known: &mut BTreeMap<Set, SetAnswer>,
     arm: &TriedArm,
     told: SetAnswer,
@@ -306,7 +306,7 @@ mod tests {
             follow: Set::new(),
         };
         for cost in [1.2, 1.4] {
-            learn(
+            record_answer(
                 &mut known,
                 &arm,
                 SetAnswer::Is(CostEstimate { cost, error: 0.1 }),
@@ -331,12 +331,12 @@ mod tests {
         // 1 and 2 follow from 0; 0 follows from 2 as well, and leads nevertheless; what is equal
         // beside two that were told follows from nobody knows which.
         let arms = [arm(&[0], &[1, 2]), arm(&[2], &[0]), arm(&[3, 4], &[5])];
-        let followers = followers(&arms);
+        let followers = suspect_followers(&arms);
         assert_eq!(followers[&0], Set::from([1, 2]));
         assert_eq!(followers[&2], Set::new());
         let mut known = BTreeMap::new();
         let value = SetAnswer::Is(CostEstimate { cost: 1.1, error: 0.1 });
-        learn(&mut known, &arm(&[0, 1, 2, 3], &[]), value.clone(), &followers);
+        record_answer(&mut known, &arm(&[0, 1, 2, 3], &[]), value.clone(), &followers);
         assert_eq!(known, BTreeMap::from([(Set::from([0, 3]), value)]));
     }
 
@@ -372,7 +372,7 @@ mod tests {
         let suspects = ["condition_fanout_filter", "innodb_flush_neighbors", "max_error_count"];
         let limits =
             crate::SearchLimits { least: 0.005 * 3.5, least_rate: 0.005, errors: 3.0, parts: 4 };
-        match crate::look(&suspects.map(suspect), &known, &limits, &Set::new()) {
+        match crate::next_trials(&suspects.map(suspect), &known, &limits, &Set::new()) {
             crate::NextTrials::Done(found) => found.causes,
             crate::NextTrials::Wanted(sets) => panic!("all is known: {sets:?}"),
         }
@@ -382,12 +382,12 @@ mod tests {
     fn what_a_start_of_base_is_off_by_is_no_cause_of_what_was_equal_beside_it() {
         let bases: Vec<CostEstimate> = BASE.iter().map(|counts| mean_of(counts).unwrap()).collect();
         let by_base = |starts: Starts, counts: [f64; 5], beside: usize| {
-            relative(by(counts, BASE[beside]), bases[beside], starts)
+            relative_cost(by(counts, BASE[beside]), bases[beside], starts)
         };
-        let one = |beside: usize| pooled(&bases[beside..=beside]).unwrap();
+        let one = |beside: usize| pool_starts(&bases[beside..=beside]).unwrap();
         let alone = |counts, beside: usize| by_base(one(beside), counts, beside);
         assert_eq!(found(alone), Set::from([0, 1, 2]), "by the base beside, innocents are named");
-        let all = pooled(&bases).unwrap();
+        let all = pool_starts(&bases).unwrap();
         assert!((all.spread - 0.011).abs() < 0.0005, "{all:?}");
         assert_eq!(found(|counts, beside| by_base(all, counts, beside)), Set::from([0]));
     }
@@ -417,9 +417,9 @@ mod tests {
             .iter()
             .filter_map(|run| of_base(run, "range", ArmIndex::BASE))
             .collect();
-        let starts = pooled(&bases).unwrap();
+        let starts = pool_starts(&bases).unwrap();
         let by_base = |run: &RunCounts, beside: CostEstimate| {
-            relative(beside_base(run, "range", Pairing::USUAL).unwrap(), beside, starts)
+            relative_cost(beside_base(run, "range", Pairing::USUAL).unwrap(), beside, starts)
         };
         let (test, without) = (by_base(&first, bases[0]), by_base(&trial, bases[1]));
         assert!((test.cost - 1.0883).abs() < 0.0005 && test.error < 0.001, "{test:?}");

@@ -45,7 +45,7 @@ pub struct ColumnStatistics {
 pub type Columns = BTreeMap<String, ColumnStatistics>;
 
 /// What is known of columns as the text of a fact.
-pub fn written(columns: &Columns) -> String {
+pub fn columns_text(columns: &Columns) -> String {
     serde_json::to_string(columns).expect("columns have only names and numbers")
 }
 
@@ -54,7 +54,7 @@ fn read(text: &str) -> Option<Columns> {
 }
 
 /// The columns of which two facts say different things.
-pub(crate) fn differences(base: &str, test: &str) -> Vec<HistogramDifference> {
+pub(crate) fn histogram_differences(base: &str, test: &str) -> Vec<HistogramDifference> {
     let (Some(base), Some(test)) = (read(base), read(test)) else { return Vec::new() };
     let mut names: Vec<&String> = base.keys().chain(test.keys()).collect();
     names.sort();
@@ -110,13 +110,13 @@ mod tests {
 
     fn fact(columns: &[(&str, ColumnStatistics)]) -> String {
         let named = columns.iter().map(|(name, one)| ((*name).to_owned(), one.clone()));
-        written(&named.collect())
+        columns_text(&named.collect())
     }
 
     #[test]
     fn a_histogram_that_one_arm_alone_has_is_told() {
         let base = fact(&[("t.a", column("equi-height", 100.0, None))]);
-        let found = differences(&base, &fact(&[]));
+        let found = histogram_differences(&base, &fact(&[]));
         let [one] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(one.column, "t.a");
         assert_eq!(one.base, "equi-height, 100 buckets, 3 days old");
@@ -127,9 +127,9 @@ mod tests {
     fn what_two_samples_differ_in_by_chance_is_not_told() {
         let of =
             |buckets, distinct| fact(&[("t.a", column("default target", buckets, Some(distinct)))]);
-        assert_eq!(differences(&of(100.0, 5000.0), &of(90.0, 4000.0)), []);
-        assert_eq!(differences(&of(100.0, 5000.0), &of(100.0, 400.0)).len(), 1);
-        assert_eq!(differences(&of(100.0, 1.0), &of(10.0, 1.0)).len(), 1);
-        assert_eq!(differences("no fact", &of(1.0, 1.0)), []);
+        assert_eq!(histogram_differences(&of(100.0, 5000.0), &of(90.0, 4000.0)), []);
+        assert_eq!(histogram_differences(&of(100.0, 5000.0), &of(100.0, 400.0)).len(), 1);
+        assert_eq!(histogram_differences(&of(100.0, 1.0), &of(10.0, 1.0)).len(), 1);
+        assert_eq!(histogram_differences("no fact", &of(1.0, 1.0)), []);
     }
 }

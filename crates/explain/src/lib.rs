@@ -40,25 +40,30 @@ mod stability;
 mod suspects;
 mod usual;
 
-pub use ablation::{smallest, written as cause_written};
-pub use blockers::blockers;
+pub use ablation::{cause_text, smallest_set};
+pub use blockers::blocker_tree;
 pub use code::code_changes;
 pub use deadlocks::{
     DeadlockGap, DeadlockReading, DeadlockTelling, GatheredDeadlocks, LogDirection, LogKind,
-    LogRepair, deadlock_clusters, gathered as gathered_deadlocks, merged as merged_deadlocks,
-    read_deadlocks, signature_written, statement_with_holes,
+    LogRepair, deadlock_clusters, gather_deadlocks, merge_clusters, read_deadlocks,
+    signature_written, statement_with_holes,
 };
 pub use effect::CostEstimate;
-pub use equal::{is_limit, made_equal, taken};
+pub use equal::{is_limit, made_equal};
 pub use evidence::{
-    Starts, TriedArm, beside_base, by_rate, followers, learn, named_in, of_base, pooled, relative,
-    tried_arm,
+    Starts, TriedArm, beside_base, by_rate, named_in, of_base, pool_starts, record_answer,
+    relative_cost, suspect_followers, tried_arm,
 };
 pub use holes::with_holes;
 pub use planner_settings::planner_settings;
 pub use plans::{all_plan_changes, plan_changes};
 pub use pointing::{Pointing, Resource};
-pub use search::{NextTrials, SearchFinding, SearchLimits, Set, SetAnswer, look, proved, refused};
-pub use shares::{CauseTrials, account, subsets, told_apart, with_given, with_not_told_apart};
-pub use stability::{plan_stability, sampled_plans, written as samples_written};
-pub use suspects::{Suspects, is_condition_of_process, is_same_program, leads, suspects};
+pub use search::{
+    NextTrials, SearchFinding, SearchLimits, Set, SetAnswer, next_trials, proved_causes,
+    refused_suspects,
+};
+pub use shares::{
+    CauseTrials, all_subsets, difference_account, told_apart, with_given, with_not_told_apart,
+};
+pub use stability::{plan_stability, sampled_plans, sampled_plans_text};
+pub use suspects::{Suspects, find_leads, find_suspects, is_condition_of_process, is_same_program};

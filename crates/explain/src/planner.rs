@@ -10,7 +10,7 @@ pub(crate) struct Switch {
 }
 
 /// The switches of test that base has otherwise, or does not have and test has on.
-pub(crate) fn switches(base: &str, test: &str) -> Vec<Switch> {
+pub(crate) fn changed_switches(base: &str, test: &str) -> Vec<Switch> {
     let pairs = |text: &str| -> Vec<(String, String)> {
         let parts = text.split(',').filter_map(|part| part.split_once('='));
         parts.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect()
@@ -35,7 +35,7 @@ mod tests {
     fn switches_that_differ_or_that_only_test_has_on_are_found() {
         let base = "mrr=on,index_merge=on,gone=on,firstmatch=off";
         let test = "mrr=on,index_merge=off,hash_join=on,skip_scan=off,firstmatch=on";
-        let found = switches(base, test);
+        let found = changed_switches(base, test);
         let found: Vec<(&str, Option<&str>, &str)> = found
             .iter()
             .map(|one| (one.name.as_str(), one.base.as_deref(), one.test.as_str()))

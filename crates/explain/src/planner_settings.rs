@@ -14,7 +14,7 @@
 
 use dbdyno_model::{Dialect, Environment, plain_number};
 
-use crate::planner::{Switch, switches};
+use crate::planner::{Switch, changed_switches};
 
 const VARIABLE: &str = "variable.";
 const SWITCHES: &str = "optimizer_switch";
@@ -167,7 +167,7 @@ pub fn planner_settings(dialect: Dialect, base: &Environment, test: &Environment
         }
         match of_base {
             Some(value) if name == SWITCHES && dialect == Dialect::Mysql => {
-                found.extend(switches(value, of_test).iter().filter_map(switch_told));
+                found.extend(changed_switches(value, of_test).iter().filter_map(switch_told));
             }
             Some(value) => found.extend(told(dialect, name, value)),
             // What only test can do, and does.

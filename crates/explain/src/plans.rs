@@ -105,7 +105,7 @@ fn fact<'a>(audit: &'a Audit, kind: &str, load: &str, statement: u32) -> Option<
 fn parting(audit: &Audit, load: &str, statement: u32) -> Option<PlanParting> {
     let of_both = fact(audit, DECISIONS, load, statement)?;
     let read = |text: &Option<String>| decisions::read(text.as_deref()?);
-    decisions::parting(&read(&of_both.base)?, &read(&of_both.test)?)
+    decisions::plan_parting(&read(&of_both.base)?, &read(&of_both.test)?)
 }
 
 /// Known of the test arm against the first one: where base has such a fact, too, it is about a
@@ -118,7 +118,7 @@ fn cause(audit: &Audit, load: &str, statement: u32) -> Option<PlanCause> {
 fn columns(audit: &Audit, load: &str, statement: u32) -> Vec<HistogramDifference> {
     let of_both = fact(audit, HISTOGRAMS, load, statement);
     let both = of_both.and_then(|one| Some((one.base.as_deref()?, one.test.as_deref()?)));
-    both.map_or_else(Vec::new, |(base, test)| histograms::differences(base, test))
+    both.map_or_else(Vec::new, |(base, test)| histograms::histogram_differences(base, test))
 }
 
 fn runner_up(audit: &Audit, load: &str, statement: u32) -> PerArm<Option<RunnerUp>> {

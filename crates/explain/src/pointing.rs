@@ -163,7 +163,7 @@ pub struct Pointing {
 impl Pointing {
     /// What is known of a cell: its ledger, what its servers count, and what their sessions waited
     /// for, where that was looked at before.
-    pub fn of(
+    pub fn of_cell(
         cell: &CellComparison,
         ledger: Option<&Ledger>,
         work: &[FactComparison],
@@ -223,9 +223,10 @@ impl Pointing {
                 FactClass::Debt => continue,
             };
             // What the slower arm has less of does not make it slower.
-            let is_more = one.times().is_some_and(|times| (times > 1.0) == (slower > 0.0));
+            let is_more = one.ratio_to_base().is_some_and(|times| (times > 1.0) == (slower > 0.0));
             if is_more && self.resources.insert(resource) {
-                let shown = |value| one.fact.shown(value).unwrap_or_else(|| "none".to_owned());
+                let shown =
+                    |value| one.fact.display_value(value).unwrap_or_else(|| "none".to_owned());
                 let (base, test) = (shown(one.base), shown(one.test));
                 self.why.push(format!("{}: {base} → {test}", one.fact.name));
             }
@@ -266,7 +267,7 @@ impl Pointing {
     }
 
     /// Puts what the facts point to first.
-    pub(crate) fn order(&self, suspects: &mut [Suspect]) {
+    pub(crate) fn rank_suspects(&self, suspects: &mut [Suspect]) {
         for one in suspects.iter_mut().filter(|one| self.weighs(one)) {
             one.weight *= usual::POINTED;
         }
@@ -274,7 +275,7 @@ impl Pointing {
     }
 
     /// What is told of it: `None` where the facts point to nothing that differs.
-    pub fn prior(&self, suspects: &[Suspect]) -> Option<Prior> {
+    pub fn prior_for(&self, suspects: &[Suspect]) -> Option<Prior> {
         let first = suspects.iter().filter(|one| self.weighs(one)).map(|one| one.name.clone());
         let first: Vec<String> = first.collect();
         (!first.is_empty()).then(|| Prior {

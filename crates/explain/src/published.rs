@@ -3,7 +3,7 @@
 
 use dbdyno_model::{Audit, FactChange, Inequality, PerArm, Weight};
 
-use crate::{Pointing, Resource, suspects};
+use crate::{Pointing, Resource, find_suspects};
 
 /// A post: the arms, what an operation cost more of by its account, the cause, and where it
 /// stands.
@@ -121,7 +121,7 @@ fn causes_that_were_published_are_tried_first() {
         let arms = PerArm { base: post.arms[0], test: post.arms[1] };
         let arms = arms.map(|text| text.parse::<dbdyno_model::ArmSpec>().unwrap());
         let place = |pointing: &Pointing| {
-            let found = suspects(&arms.as_ref(), &audit, pointing);
+            let found = find_suspects(&arms.as_ref(), &audit, pointing);
             let place = found.tried.iter().position(|one| one.name == name);
             place.unwrap_or_else(|| panic!("{name} is no suspect, of {}: {found:?}", post.source))
         };

@@ -81,13 +81,13 @@ pub struct SearchFinding {
 ///
 /// # Panics
 /// Where the empty set is not known.
-pub fn look(
+pub fn next_trials(
     suspects: &[Suspect],
     known: &BTreeMap<Set, SetAnswer>,
     limits: &SearchLimits,
     dropped: &Set,
 ) -> NextTrials {
-    let refused = refused(known);
+    let refused = refused_suspects(known);
     let out = refused.union(dropped).copied().collect();
     let begin = |interplay| Search {
         suspects,
@@ -124,7 +124,7 @@ pub fn look(
 }
 
 /// Suspects with which the server does not start: it has named them, or was told one alone.
-pub fn refused(known: &BTreeMap<Set, SetAnswer>) -> Set {
+pub fn refused_suspects(known: &BTreeMap<Set, SetAnswer>) -> Set {
     let mut refused = Set::new();
     for (set, told) in known {
         if let SetAnswer::Refused(named) = told {
@@ -137,7 +137,7 @@ pub fn refused(known: &BTreeMap<Set, SetAnswer>) -> Set {
 
 /// Suspects that are proved to be causes, each by itself, the largest first, with what an operation
 /// costs where it alone is equal: they can be told while others are looked for.
-pub fn proved(
+pub fn proved_causes(
     known: &BTreeMap<Set, SetAnswer>,
     limits: &SearchLimits,
 ) -> Vec<(usize, CostEstimate)> {
@@ -335,7 +335,7 @@ fn matters(effect: Effect, limits: &SearchLimits) -> bool {
 }
 
 fn effect_of(after: CostEstimate, before: CostEstimate) -> Effect {
-    Effect::of(after).minus(Effect::of(before))
+    Effect::from_estimate(after).minus(Effect::from_estimate(before))
 }
 
 /// Splits a group into parts of about equal weight, in its order.
@@ -388,7 +388,7 @@ mod tests {
         };
         let mut known = BTreeMap::from([(Set::new(), told(&Set::new()))]);
         loop {
-            match look(suspects, &known, &LIMITS, &Set::new()) {
+            match next_trials(suspects, &known, &LIMITS, &Set::new()) {
                 NextTrials::Done(found) => return (found, known.len() - 1),
                 NextTrials::Wanted(sets) => {
                     for set in sets {
@@ -414,8 +414,10 @@ mod tests {
             (set(&[4, 5]), told(2.0, 0.1)),
             (set(&[0, 1, 2, 3, 4, 5]), told(1.0, 0.02)),
         ]);
-        let proved =
-            proved(&known, &SearchLimits { least: 0.14, least_rate: 0.02, errors: 3.0, parts: 4 });
+        let proved = proved_causes(
+            &known,
+            &SearchLimits { least: 0.14, least_rate: 0.02, errors: 3.0, parts: 4 },
+        );
         let names: Vec<usize> = proved.iter().map(|(one, _)| *one).collect();
         assert_eq!(names, [0, 3]);
         assert_eq!(proved[0].1, CostEstimate { cost: 1.01, error: 0.02 });
@@ -509,7 +511,7 @@ mod tests {
         let weights = [3_000.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
         let mut known = BTreeMap::from([(Set::new(), truth(&Set::new()))]);
         let found = loop {
-            match look(&suspects(&weights), &known, &limits, &Set::new()) {
+            match next_trials(&suspects(&weights), &known, &limits, &Set::new()) {
                 NextTrials::Done(found) => break found,
                 NextTrials::Wanted(sets) => {
                     known.extend(sets.into_iter().map(|set| (set.clone(), truth(&set))));

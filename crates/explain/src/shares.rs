@@ -52,7 +52,7 @@ fn base(error: f64) -> CostEstimate {
 }
 
 /// All sets of these suspects, the empty one included.
-pub fn subsets(of: &Set) -> Vec<Set> {
+pub fn all_subsets(of: &Set) -> Vec<Set> {
     let members: Vec<usize> = of.iter().copied().collect();
     let pick = |bits: u32| {
         let chosen = members.iter().enumerate().filter(|(at, _)| bits & (1 << at) != 0);
@@ -65,7 +65,7 @@ pub fn subsets(of: &Set) -> Vec<Set> {
 pub fn told_apart(causes: impl Iterator<Item = usize>, known: &BTreeMap<Set, SetAnswer>) -> Set {
     causes.fold(Set::new(), |apart, one| {
         let more: Set = apart.iter().copied().chain([one]).collect();
-        if subsets(&more).iter().all(|set| matches!(known.get(set), Some(SetAnswer::Is(_)))) {
+        if all_subsets(&more).iter().all(|set| matches!(known.get(set), Some(SetAnswer::Is(_)))) {
             more
         } else {
             apart
@@ -76,7 +76,7 @@ pub fn told_apart(causes: impl Iterator<Item = usize>, known: &BTreeMap<Set, Set
 /// Parts a difference, once all sets of the causes and the set of all that could be tried are
 /// known; `None` before. What is smaller than what was looked for is no interaction. Base, by which
 /// all values were divided, is off by `base_error` itself, as a share.
-pub fn account(
+pub fn difference_account(
     witness: Witness,
     suspects: &[Suspect],
     trials: &CauseTrials<'_>,
@@ -134,23 +134,26 @@ pub fn with_not_told_apart(
 
 /// The value of a set, if a trial of it has one.
 fn effect_of(known: &BTreeMap<Set, SetAnswer>, set: &Set) -> Option<Effect> {
-    value_of(known, set).map(Effect::of)
+    value_of(known, set).map(Effect::from_estimate)
 }
 
 /// The worth of a difference between two arms that were both divided by base.
 fn between(difference: Effect, base_error: f64) -> Worth {
-    difference.divided(difference, base_error).worth()
+    difference.with_base_error(difference, base_error).with_intervals()
 }
 
 /// The worth of what an arm costs beside base.
 fn beside_base(value: Effect, base_error: f64) -> Worth {
-    value.minus(Effect::of(base(0.0))).divided(value, base_error).worth()
+    value
+        .minus(Effect::from_estimate(base(0.0)))
+        .with_base_error(value, base_error)
+        .with_intervals()
 }
 
 /// What all sets of the causes are worth; `None` where one is not known.
 fn all_values(known: &BTreeMap<Set, SetAnswer>, causes: &Set) -> Option<BTreeMap<Set, Effect>> {
-    let values = subsets(causes).into_iter().map(|set| Some((value_of(known, &set)?, set)));
-    values.map(|one| one.map(|(value, set)| (set, Effect::of(value)))).collect()
+    let values = all_subsets(causes).into_iter().map(|set| Some((value_of(known, &set)?, set)));
+    values.map(|one| one.map(|(value, set)| (set, Effect::from_estimate(value)))).collect()
 }
 
 /// What causes are worth together beyond what each of them is worth alone: nothing of one.
@@ -175,23 +178,23 @@ pub fn with_given(
     let CauseTrials { known, causes, all } = *trials;
     let mut known = known.clone();
     known.insert(Set::new(), SetAnswer::Is(base(base_error)));
-    let itself = Effect::of(base(base_error));
-    let with_causes = Effect::of(value_of(&known, causes)?);
-    let everything = Effect::of(value_of(&known, all)?);
+    let itself = Effect::from_estimate(base(base_error));
+    let with_causes = Effect::from_estimate(value_of(&known, causes)?);
+    let everything = Effect::from_estimate(value_of(&known, all)?);
     let values = all_values(&known, causes)?;
     let of = |set: &Set| values[set];
     let mut whole = account.clone();
     whole.causes.extend(causes.iter().map(|one| FoundCause {
         suspect: suspects[*one].clone(),
         direction: TrialDirection::BaseAsTest,
-        worth: Effect::sum(&[(-1.0, shapley(*one, causes, of))]).worth(),
-        alone: of(&Set::from([*one])).minus(itself).worth(),
+        worth: Effect::sum(&[(-1.0, shapley(*one, causes, of))]).with_intervals(),
+        alone: of(&Set::from([*one])).minus(itself).with_intervals(),
     }));
     whole.causes.sort_by(by_worth);
     let before = Effect::of_part;
-    whole.together = before(&account.together).minus(together(causes, of)).worth();
-    whole.others = before(&account.others).plus(everything).minus(with_causes).worth();
-    whole.code = before(&account.code).minus(everything).plus(itself).worth();
+    whole.together = before(&account.together).minus(together(causes, of)).with_intervals();
+    whole.others = before(&account.others).plus(everything).minus(with_causes).with_intervals();
+    whole.code = before(&account.code).minus(everything).plus(itself).with_intervals();
     Some(whole)
 }
 
@@ -206,7 +209,7 @@ fn shapley(one: usize, causes: &Set, of: impl Fn(&Set) -> Effect) -> Effect {
     let count = causes.len();
     let factorial = |n: usize| (1..=n).product::<usize>() as f64;
     let mut terms: Vec<(f64, Effect)> = Vec::new();
-    for before in subsets(&others) {
+    for before in all_subsets(&others) {
         let orders = factorial(before.len()) * factorial(count - before.len() - 1);
         let weight = orders / factorial(count);
         let mut after = before.clone();
@@ -238,9 +241,10 @@ fn interactions(
                 let nothing = of(&Set::new());
                 found.push(Interaction {
                     names: [one, other].map(|one| suspects[*one].name.clone()),
-                    each: [one, other].map(|one| nothing.minus(of(&Set::from([*one]))).worth()),
-                    together: nothing.minus(of(&pair)).worth(),
-                    worth: beyond.worth(),
+                    each: [one, other]
+                        .map(|one| nothing.minus(of(&Set::from([*one]))).with_intervals()),
+                    together: nothing.minus(of(&pair)).with_intervals(),
+                    worth: beyond.with_intervals(),
                 });
             }
         }
@@ -279,9 +283,9 @@ mod tests {
             let everything: Set = (0..6).collect();
             let is = |cost| SetAnswer::Is(CostEstimate { cost, error: 0.001 });
             let mut known: BTreeMap<Set, SetAnswer> =
-                subsets(&causes).into_iter().zip(values.iter().map(|cost| is(*cost))).collect();
+                all_subsets(&causes).into_iter().zip(values.iter().map(|cost| is(*cost))).collect();
             known.insert(everything.clone(), is(all));
-            let account = account(
+            let account = difference_account(
                 Witness::Rate,
                 &suspects(6),
                 &CauseTrials { known: &known, causes: &causes, all: &everything },
@@ -325,10 +329,11 @@ mod tests {
             let back: Set = [0, 1].into();
             let known = BTreeMap::from([(none.clone(), is(forward)), (back.clone(), is(all))]);
             let trials = CauseTrials { known: &known, causes: &none, all: &back };
-            let before = account(Witness::Rate, &suspects(5), &trials, &LIMITS, 0.0).unwrap();
+            let before = difference_account(Witness::Rate, &suspects(5), &trials, &LIMITS, 0.0);
+            let before = before.unwrap();
             let (causes, everything): (Set, Set) = ([2, 3].into(), [2, 3, 4].into());
             let mut known: BTreeMap<Set, SetAnswer> =
-                subsets(&causes).into_iter().zip(given.iter().map(|cost| is(*cost))).collect();
+                all_subsets(&causes).into_iter().zip(given.iter().map(|cost| is(*cost))).collect();
             known.insert(everything.clone(), is(given_all));
             let trials = CauseTrials { known: &known, causes: &causes, all: &everything };
             let after = with_given(&before, &suspects(5), &trials, 0.0).unwrap();
@@ -358,7 +363,8 @@ mod tests {
         ]);
         let (causes, all) = (set(&[0, 1]), set(&[0, 1, 2]));
         let trials = CauseTrials { known: &known, causes: &causes, all: &all };
-        let account = account(Witness::Instructions, &suspects(3), &trials, &LIMITS, 0.0).unwrap();
+        let account =
+            difference_account(Witness::Instructions, &suspects(3), &trials, &LIMITS, 0.0).unwrap();
         for cause in &account.causes {
             assert!((cause.worth.cost.estimate - 0.15).abs() < 1e-12);
             assert!(cause.alone.cost.estimate.abs() < 1e-12);
@@ -402,9 +408,9 @@ mod tests {
     fn of_two(costs: [f64; 4]) -> DifferenceAccount {
         let is = |cost| SetAnswer::Is(CostEstimate { cost, error: 0.001 * cost });
         let causes: Set = [0, 1].into();
-        let known = subsets(&causes).into_iter().zip(costs.map(is)).collect();
+        let known = all_subsets(&causes).into_iter().zip(costs.map(is)).collect();
         let trials = CauseTrials { known: &known, causes: &causes, all: &causes };
-        account(Witness::Rate, &suspects(2), &trials, &LIMITS, 0.0).unwrap()
+        difference_account(Witness::Rate, &suspects(2), &trials, &LIMITS, 0.0).unwrap()
     }
 
     /// What base is off by makes the whole uncertain, and no part that is nothing.
@@ -415,7 +421,9 @@ mod tests {
         let known =
             BTreeMap::from([(set(&[]), is(3.5)), (set(&[0]), is(1.0)), (set(&[0, 1]), is(1.0))]);
         let trials = CauseTrials { known: &known, causes: &set(&[0]), all: &set(&[0, 1]) };
-        let account = account(Witness::Instructions, &suspects(2), &trials, &LIMITS, 0.01).unwrap();
+        let account =
+            difference_account(Witness::Instructions, &suspects(2), &trials, &LIMITS, 0.01)
+                .unwrap();
         let error = |worth: &Worth| (worth.cost.high - worth.cost.low) / (2.0 * WIDE);
         assert!((error(&account.total) - 0.035).abs() < 1e-12);
         assert!((error(&account.causes[0].worth) - 0.025).abs() < 1e-12);

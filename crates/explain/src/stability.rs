@@ -71,7 +71,7 @@ struct StabilityText {
 }
 
 /// Plans under samples as the text of a fact.
-pub fn written(one: &SampledPlans) -> String {
+pub fn sampled_plans_text(one: &SampledPlans) -> String {
     let SampledPlans { samples, flipped, rows, plans, share: _ } = one.clone();
     let written = StabilityText { samples, flipped, rows, plans };
     serde_json::to_string(&written).expect("plans are texts and numbers")
@@ -91,8 +91,8 @@ mod tests {
         let (mut base, mut test) = (Environment::default(), Environment::default());
         let sampled = sampled_plans("ref t.b", &[("ref t.b".to_owned(), 10)]).unwrap();
         let next = RunnerUp { what: "access of t: scan".to_owned(), cost: 10.0, other: 11.0 };
-        base.set("samples[a load].2", written(&sampled));
-        test.set("runner_up[a load].2", decisions::runner_up_written(&next));
+        base.set("samples[a load].2", sampled_plans_text(&sampled));
+        test.set("runner_up[a load].2", decisions::runner_up_text(&next));
         test.set("runner_up[other].10", "no runner-up");
         let found = plan_stability(&PerArm { base: &base, test: &test });
         assert_eq!(found.len(), 2);

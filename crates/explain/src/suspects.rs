@@ -21,7 +21,7 @@ use dbdyno_model::{
 };
 
 use crate::equal::{ALLOCATOR, LIMITS, is_a_list, is_limit, limit_of, values_of};
-use crate::planner::{Switch, switches};
+use crate::planner::{Switch, changed_switches};
 use crate::pointing::Pointing;
 use crate::usual;
 
@@ -112,7 +112,7 @@ const AS_WITHOUT: [(&str, &str); 1] = [("io_method", "sync")];
 
 /// What can be tried of two arms, given in what they are unequal; what the facts of a cell point to
 /// comes first.
-pub fn suspects(arms: &PerArm<&ArmSpec>, audit: &Audit, pointing: &Pointing) -> Suspects {
+pub fn find_suspects(arms: &PerArm<&ArmSpec>, audit: &Audit, pointing: &Pointing) -> Suspects {
     let words = |spec: &ArmSpec| match &spec.target {
         Target::Engine(design) => Some(design.fields().map(|(n, v)| (n.to_owned(), v)).to_vec()),
         Target::Sqlite(words) | Target::Rocksdb(words) | Target::Mock(words) => Some(words.clone()),
@@ -125,7 +125,7 @@ pub fn suspects(arms: &PerArm<&ArmSpec>, audit: &Audit, pointing: &Pointing) -> 
         _ => by_facts(arms, audit),
     };
     found.untried.extend(conditions(arms));
-    pointing.order(&mut found.tried);
+    pointing.rank_suspects(&mut found.tried);
     found
 }
 
@@ -191,7 +191,7 @@ const LEADING: [&str; 8] = [
 /// What differs between servers that cannot be started again and is known to matter, the likely
 /// first: nothing of it can be taken back, and so nothing of it has a measured share. What the
 /// servers themselves count stands behind what leads and before settings: it says where to look.
-pub fn leads(audit: &Audit, work: &[FactComparison]) -> Vec<Lead> {
+pub fn find_leads(audit: &Audit, work: &[FactComparison]) -> Vec<Lead> {
     let mut all: Vec<&Inequality> = audit.unequal.iter().filter(|one| is_lead(one)).collect();
     all.sort_by_key(|one| {
         let leading = LEADING.iter().position(|key| *key == one.rule);
@@ -226,8 +226,8 @@ fn lead(one: &Inequality) -> Lead {
 fn counted(one: &FactComparison) -> Lead {
     Lead {
         name: one.fact.name.to_owned(),
-        base: one.fact.shown(one.base),
-        test: one.fact.shown(one.test),
+        base: one.fact.display_value(one.base),
+        test: one.fact.display_value(one.test),
         advice: one.fact.class.advice(),
     }
 }
@@ -485,7 +485,7 @@ fn of_inequality(dialect: Dialect, one: &Inequality) -> Vec<Suspect> {
         weight,
     };
     if name == "optimizer_switch" {
-        let switches = switches(&suspect.base, &suspect.test).into_iter();
+        let switches = changed_switches(&suspect.base, &suspect.test).into_iter();
         return switches.map(|switch| of_switch(&suspect, &option, switch)).collect();
     }
     let line = |value: &str| vec![(option.clone(), value.to_owned())];
@@ -617,7 +617,7 @@ mod tests {
         let work_mem =
             unequal("variable.work_mem", Some("4MB"), Some("8MB"), FactChange::Different);
         audit.unequal.push(work_mem);
-        let found = suspects(&arms.as_ref(), &audit, &Pointing::default());
+        let found = find_suspects(&arms.as_ref(), &audit, &Pointing::default());
         let tried: Vec<&str> = found.tried.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(tried, ["work_mem"]);
         let command = found.untried.iter().find(|one| one.name == "archive_command").unwrap();
@@ -643,7 +643,7 @@ mod tests {
 
     fn of(unequal: Vec<Inequality>) -> Suspects {
         let arms = arms("mysql:5.7", "mysql:8.0");
-        suspects(&arms.as_ref(), &Audit { unequal, equal: 0 }, &Pointing::default())
+        find_suspects(&arms.as_ref(), &Audit { unequal, equal: 0 }, &Pointing::default())
     }
 
     /// What each arm can be told: test, then base.
@@ -721,7 +721,7 @@ mod tests {
             unequal("process.limit.open_files", Some("1"), Some("2"), FactChange::Different),
         ];
         let audit = Audit { unequal, equal: 0 };
-        let all = suspects(&arms.as_ref(), &audit, &Pointing::default());
+        let all = find_suspects(&arms.as_ref(), &audit, &Pointing::default());
         let told = |is: bool| {
             let of = all.untried.iter().filter(|one| one.is_condition == is);
             of.map(|one| one.name.as_str()).collect::<Vec<_>>()
@@ -770,14 +770,14 @@ mod tests {
             equal: 0,
         };
         let counted = |worth| FactComparison {
-            fact: dbdyno_model::server_facts::fact("handler_read_next").unwrap(),
+            fact: dbdyno_model::server_facts::find_fact("handler_read_next").unwrap(),
             base: Some(1.0),
             test: Some(101.0),
             ratio: None,
             sign: None,
             worth,
         };
-        let all = leads(&audit, &[counted(FactWorth::Telling), counted(FactWorth::Listed)]);
+        let all = find_leads(&audit, &[counted(FactWorth::Telling), counted(FactWorth::Listed)]);
         let names: Vec<&str> = all.iter().map(|lead| lead.name.as_str()).collect();
         let expected = [
             "table.a.indexes",

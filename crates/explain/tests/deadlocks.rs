@@ -1,7 +1,7 @@
 //! Deadlocks as real servers told them, whole and damaged.
 
 use dbdyno_explain::{
-    LogDirection, LogKind, LogRepair, deadlock_clusters, gathered_deadlocks, read_deadlocks,
+    LogDirection, LogKind, LogRepair, deadlock_clusters, gather_deadlocks, read_deadlocks,
     statement_with_holes,
 };
 use dbdyno_model::{DeadlockCluster, DeadlockParty, Dialect};
@@ -789,7 +789,7 @@ fn logs_with_the_newest_first_are_turned_around() {
         for turned in newest_first(&lines) {
             let reading = read_deadlocks(&turned);
             assert_eq!(reading.direction, LogDirection::NewestFirst, "{server}");
-            assert_eq!(gathered_deadlocks(reading.tellings).clusters, plain, "{server}: {turned}");
+            assert_eq!(gather_deadlocks(reading.tellings).clusters, plain, "{server}: {turned}");
         }
     }
     // Of the same time, lines stay in their order, or they are turned around, too.
@@ -830,12 +830,12 @@ fn statements_that_contradict_each_other_are_of_two_deadlocks() {
         let delete = postgres(second, "DELETE FROM b WHERE id = 6");
         for texts in [[&update, &delete], [&delete, &update]] {
             let read = texts.map(|text| read_deadlocks(text).tellings);
-            let gathered = gathered_deadlocks(read.into_iter().flatten());
+            let gathered = gather_deadlocks(read.into_iter().flatten());
             let counts: Vec<u64> = gathered.clusters.iter().map(|one| one.count).collect();
             assert_eq!((&*counts, gathered.repeated), (&[1, 1][..], 0), "{gathered:?}");
         }
         let again = [&update, &update].map(|text| read_deadlocks(text).tellings);
-        let gathered = gathered_deadlocks(again.into_iter().flatten());
+        let gathered = gather_deadlocks(again.into_iter().flatten());
         assert_eq!((gathered.clusters[0].count, gathered.repeated_tellings), (1, 2));
     }
 }
@@ -845,7 +845,7 @@ fn statements_that_contradict_each_other_are_of_two_deadlocks() {
 fn a_deadlock_that_is_shown_again_counts_once() {
     for (server, text) in &TEXTS[4..] {
         let polls = text.repeat(3);
-        let gathered = gathered_deadlocks(read_deadlocks(&polls).tellings);
+        let gathered = gather_deadlocks(read_deadlocks(&polls).tellings);
         assert_eq!(gathered.clusters, deadlock_clusters(text), "{server}");
         assert_eq!((gathered.repeated, gathered.repeated_tellings), (1, 3), "{server}");
         // The same numbers of another server, at another time.
@@ -886,14 +886,14 @@ fn a_driver_tells_what_the_server_has_told() {
     };
     let (server, driver) = told(&waits("ShareLock on transaction 2", "ShareLock on transaction 1"));
     for text in [server.clone() + &driver, driver.clone() + &server] {
-        let gathered = gathered_deadlocks(read_deadlocks(&text).tellings);
+        let gathered = gather_deadlocks(read_deadlocks(&text).tellings);
         assert_eq!(gathered.clusters, deadlock_clusters(&server), "{text}");
         assert_eq!((gathered.repeated, gathered.doubtful), (1, 0), "{text}");
     }
     // Connections of a pool may wait for the same tables again.
     let lock = "ShareLock on relation 5 of database 1";
     let (server, driver) = told(&waits(lock, lock));
-    let gathered = gathered_deadlocks(read_deadlocks(&(server + &driver)).tellings);
+    let gathered = gather_deadlocks(read_deadlocks(&(server + &driver)).tellings);
     let count: u64 = gathered.clusters.iter().map(|one| one.count).sum();
     assert_eq!((count, gathered.repeated, gathered.doubtful), (2, 0, 1), "{gathered:?}");
     // Another server gives the same numbers at another time.
@@ -979,7 +979,7 @@ fn errors_of_clients_are_counted_apart() {
     assert_eq!((&reading.client_errors[..], reading.tellings.len()), (&[1][..], 0));
     let reading = read_deadlocks(&(TEXTS[1].1.to_owned() + error));
     assert_eq!(reading.client_errors, [TEXTS[1].1.lines().count() + 1]);
-    assert_eq!(gathered_deadlocks(reading.tellings).clusters, deadlock_clusters(TEXTS[1].1));
+    assert_eq!(gather_deadlocks(reading.tellings).clusters, deadlock_clusters(TEXTS[1].1));
 }
 
 /// Readers keep what belongs to one deadlock of a sensible size, whatever a text tells.
@@ -1273,7 +1273,7 @@ fn reports_between_one_another_are_both_told_and_share_no_rows() {
                 2024-03-05 10:12:01 CET STATEMENT:  DELETE FROM b WHERE id=2\n";
     let reading = read_deadlocks(text);
     assert_eq!((reading.tellings.len(), &reading.unread[..]), (2, &[][..]));
-    let clusters = gathered_deadlocks(reading.tellings).clusters;
+    let clusters = gather_deadlocks(reading.tellings).clusters;
     let of_b = clusters.iter().find(|one| statements(one).iter().any(|it| it.contains("FROM b")));
     let waits = of_b.unwrap().parties.iter().flat_map(|party| &party.waits_for);
     assert!(waits.into_iter().all(|wait| !wait.contains("row of a")), "{of_b:?}");

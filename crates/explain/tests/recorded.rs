@@ -4,9 +4,9 @@
 //! the source describes them, and are kept as far as they decide. What no server of the sandbox
 //! shows any more is told with the words of its source.
 
-use dbdyno_explain::decisions::{of_nodes, of_trace, written};
+use dbdyno_explain::decisions::{decisions_text, of_nodes, of_trace};
 use dbdyno_explain::plan_changes;
-use dbdyno_json::tree;
+use dbdyno_json::parse_tree;
 use dbdyno_model::{Audit, FactChange, Inequality, PlanChange, PlanClass, Weight};
 
 /// Facts of the only statement of a load that are not the same in both arms.
@@ -33,8 +33,8 @@ fn fact(kind: &'static str, base: &str, test: &str) -> (&'static str, String, St
 fn decisions(base: &str, test: &str) -> (&'static str, String, String) {
     (
         "decisions",
-        written(&of_trace(&tree(base).unwrap())),
-        written(&of_trace(&tree(test).unwrap())),
+        decisions_text(&of_trace(&parse_tree(base).unwrap())),
+        decisions_text(&of_trace(&parse_tree(test).unwrap())),
     )
 }
 
@@ -104,7 +104,7 @@ fn a_trace_takes_no_more_than_it_is_long() {
         let trace = format!(
             r#"{{"x": {{"plan_prefix": {prefix}, "considered_access_paths": [{steps}]}}}}"#
         );
-        let found = of_trace(&dbdyno_json::tree(&trace).unwrap());
+        let found = of_trace(&dbdyno_json::parse_tree(&trace).unwrap());
         let letters: usize = found.iter().map(|one| one.of.len()).sum();
         assert!((1_000..=10_000).contains(&found.len()), "{}", found.len());
         assert!(found[0].of.contains("t63") && letters < 10 * trace.len(), "{letters}");
@@ -116,7 +116,7 @@ fn a_trace_takes_no_more_than_it_is_long() {
 #[test]
 fn decisions_stand_in_the_order_in_which_they_are_made() {
     let trace = include_str!("traces/condition_fanout.mysql-8.0.33.json");
-    let told: Vec<String> = of_trace(&tree(trace).unwrap())
+    let told: Vec<String> = of_trace(&parse_tree(trace).unwrap())
         .iter()
         .map(|one| format!("{} {}", one.step, one.of))
         .collect();
@@ -156,7 +156,7 @@ fn a_lost_part_of_a_key_is_another_shape_with_fewer_bounds() {
 /// The same join with and without a hash table, in the form of PostgreSQL 17, written by hand.
 #[test]
 fn nodes_of_postgres_part_outermost_in() {
-    let plan = |lines: &str| written(&of_nodes(lines.lines()));
+    let plan = |lines: &str| decisions_text(&of_nodes(lines.lines()));
     let base = "\
 Aggregate  (cost=41.50..41.51 rows=1 width=8)
   ->  Hash Join  (cost=4.25..41.25 rows=100 width=0)

@@ -90,7 +90,7 @@ fn is_handed_over(path: &Path) -> bool {
 ///
 /// # Errors
 /// There is none, or it is something else than a regular file on a disk, as with [`open`].
-pub fn check(path: &Path) -> io::Result<()> {
+pub fn check_regular_file(path: &Path) -> io::Result<()> {
     look(path).map(drop)
 }
 
@@ -171,7 +171,11 @@ mod tests {
             (&at("link"), "the kernel"),
         ] {
             assert!(refused(path).contains(kind), "{}", path.display());
-            assert!(check(path).unwrap_err().to_string().contains(kind), "{}", path.display());
+            assert!(
+                check_regular_file(path).unwrap_err().to_string().contains(kind),
+                "{}",
+                path.display()
+            );
         }
     }
 

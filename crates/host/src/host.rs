@@ -38,7 +38,7 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// It is none, or it may not be read.
-    fn link(&self, path: &Path) -> Result<PathBuf, HostError>;
+    fn link_target(&self, path: &Path) -> Result<PathBuf, HostError>;
 
     /// What is known of a file or folder, links followed.
     ///
@@ -62,7 +62,7 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// The kernel does not list them.
-    fn addresses(&self) -> Result<Vec<IpAddr>, HostError>;
+    fn interface_addresses(&self) -> Result<Vec<IpAddr>, HostError>;
 
     /// Processor time of a process with all its threads, those that ended too, in nanoseconds;
     /// `None` if there is no such process.
@@ -73,7 +73,7 @@ pub trait Host: Debug + Send + Sync {
 
     /// The memory of a process; `None` if the kernel does not let us look, if the process has
     /// ended, or if pages have another size than is usual.
-    fn memory(&self, pid: u32) -> Option<Box<dyn ProcessMemory>>;
+    fn process_memory(&self, pid: u32) -> Option<Box<dyn ProcessMemory>>;
 
     /// dbdyno's own number among the processes of this machine; `None` if it runs on another one.
     fn own_pid(&self) -> Option<u32>;
@@ -96,7 +96,7 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// As [`Host::names`].
-    fn numbers(&self, folder: &Path) -> Result<Vec<u32>, HostError> {
+    fn numeric_names(&self, folder: &Path) -> Result<Vec<u32>, HostError> {
         let names = self.names(folder)?;
         Ok(names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect())
     }
@@ -109,10 +109,10 @@ pub type SharedHost = Arc<dyn Host>;
 pub trait ProcessMemory: Debug + Send + Sync {
     /// Which of so many pages from this address on are in memory; fewer, or none, where that cannot
     /// be seen.
-    fn present(&self, address: u64, pages: usize) -> Vec<bool>;
+    fn resident_pages(&self, address: u64, pages: usize) -> Vec<bool>;
 
     /// Reads a byte at each of these addresses, of which there are 512 at most; how many could be.
-    fn touch(&self, addresses: &[u64]) -> usize;
+    fn touch_addresses(&self, addresses: &[u64]) -> usize;
 
     /// What reading a byte at this address takes, in nanoseconds; `None` if it cannot be read.
     fn touch_ns(&self, address: u64) -> Option<u64>;

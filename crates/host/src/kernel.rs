@@ -15,16 +15,16 @@ pub const LONGEST: u64 = 256 << 20;
 
 /// What the kernel says of the machine: `net/tcp`, `meminfo`; with an empty name, the folder that
 /// has a folder for each process.
-pub fn proc(name: &str) -> PathBuf {
+pub fn proc_path(name: &str) -> PathBuf {
     Path::new("/proc").join(name)
 }
 
 /// What it says of a process: `stat`, `fd`, `exe`.
-pub fn process(pid: u32, name: &str) -> PathBuf {
+pub fn process_path(pid: u32, name: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{name}"))
 }
 
 /// What it says of devices, and of itself: `devices/system/cpu`.
-pub fn sys(name: &str) -> PathBuf {
+pub fn sys_path(name: &str) -> PathBuf {
     Path::new("/sys").join(name)
 }

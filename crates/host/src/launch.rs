@@ -176,25 +176,25 @@ impl Launch {
     }
 
     /// What becomes of it when we end.
-    pub fn fate(&mut self, fate: ProgramFate) -> &mut Launch {
+    pub fn with_fate(&mut self, fate: ProgramFate) -> &mut Launch {
         self.fate = fate;
         self
     }
 
     /// Where it is towards the terminal.
-    pub fn seat(&mut self, seat: TerminalSeat) -> &mut Launch {
+    pub fn with_terminal_seat(&mut self, seat: TerminalSeat) -> &mut Launch {
         self.seat = seat;
         self
     }
 
     /// In whose name it acts.
-    pub fn rights(&mut self, rights: ProgramRights) -> &mut Launch {
+    pub fn with_rights(&mut self, rights: ProgramRights) -> &mut Launch {
         self.rights = rights;
         self
     }
 
     /// To what it is held.
-    pub fn limits(&mut self, limits: ProgramLimits) -> &mut Launch {
+    pub fn with_limits(&mut self, limits: ProgramLimits) -> &mut Launch {
         self.limits = limits;
         self
     }

@@ -34,7 +34,7 @@ pub use host::{FileKind, FileStatus, Host, ProcessMemory, SharedHost};
 pub use launch::{
     HostsFile, Launch, ProgramFate, ProgramLimits, ProgramRights, ProgramStream, TerminalSeat,
 };
-pub use local::{Local, local, local_machine};
+pub use local::{Local, local_host, local_machine};
 pub use machine::{EndSignal, Machine, RunningProgram, SharedMachine};
 #[cfg(feature = "scripted")]
 pub use scripted::ScriptedHost;

@@ -35,7 +35,7 @@ const ADDRESSES: usize = 512;
 pub struct Local;
 
 /// The machine that dbdyno runs on, to be looked at by several.
-pub fn local() -> SharedHost {
+pub fn local_host() -> SharedHost {
     Arc::new(Local)
 }
 
@@ -60,7 +60,7 @@ impl Host for Local {
         listed.map_err(|error| HostError::new("listed", folder, error))
     }
 
-    fn link(&self, path: &Path) -> Result<PathBuf, HostError> {
+    fn link_target(&self, path: &Path) -> Result<PathBuf, HostError> {
         fs::read_link(path).map_err(|error| HostError::new("read as a link", path, error))
     }
 
@@ -78,7 +78,7 @@ impl Host for Local {
         fs::canonicalize(path).map_err(|error| HostError::new("followed", path, error))
     }
 
-    fn addresses(&self) -> Result<Vec<IpAddr>, HostError> {
+    fn interface_addresses(&self) -> Result<Vec<IpAddr>, HostError> {
         let place = Path::new("the list of network interfaces");
         let found = getifaddrs().map_err(|error| HostError::new("read", place, error.into()))?;
         Ok(found.filter_map(|one| address_of(&one)).collect())
@@ -93,9 +93,9 @@ impl Host for Local {
         1_000_000_000 / ticks_per_s.map_or(100, |ticks| ticks.max(1) as u64)
     }
 
-    fn memory(&self, pid: u32) -> Option<Box<dyn ProcessMemory>> {
+    fn process_memory(&self, pid: u32) -> Option<Box<dyn ProcessMemory>> {
         let has_usual_pages = sysconf(SysconfVar::PAGE_SIZE).ok()?? as u64 == PAGE;
-        let pagemap = File::open(kernel::process(pid, "pagemap")).ok()?;
+        let pagemap = File::open(kernel::process_path(pid, "pagemap")).ok()?;
         let memory = LocalMemory { pid: Pid::from_raw(i32::try_from(pid).ok()?), pagemap };
         // Who may see the map of a process may still not be allowed to read its memory.
         (has_usual_pages && memory.read(&[0]) != Err(Errno::EPERM)).then(|| Box::new(memory) as _)
@@ -112,14 +112,14 @@ impl Machine for Local {
         start::start(launch).map_err(|error| HostError::new("run", &program, error))
     }
 
-    fn signal(&self, pid: u32, signal: EndSignal) -> Result<(), HostError> {
-        start::signal(pid, signal)
-            .map_err(|error| HostError::new("ended", &kernel::process(pid, ""), error))
+    fn signal_process(&self, pid: u32, signal: EndSignal) -> Result<(), HostError> {
+        start::signal_process(pid, signal)
+            .map_err(|error| HostError::new("ended", &kernel::process_path(pid, ""), error))
     }
 
     fn keep_on(&self, thread: u32, processors: &[usize]) -> Result<(), HostError> {
         start::keep_on(thread, processors)
-            .map_err(|error| HostError::new("placed", &kernel::process(thread, ""), error))
+            .map_err(|error| HostError::new("placed", &kernel::process_path(thread, ""), error))
     }
 }
 
@@ -194,14 +194,14 @@ impl LocalMemory {
 }
 
 impl ProcessMemory for LocalMemory {
-    fn present(&self, address: u64, pages: usize) -> Vec<bool> {
+    fn resident_pages(&self, address: u64, pages: usize) -> Vec<bool> {
         let mut entries = vec![0; pages * ENTRY as usize];
         let got = self.pagemap.read_at(&mut entries, address / PAGE * ENTRY).unwrap_or(0);
         let (entries, _) = entries[..got].as_chunks::<{ ENTRY as usize }>();
         entries.iter().map(|entry| u64::from_ne_bytes(*entry) & PRESENT != 0).collect()
     }
 
-    fn touch(&self, addresses: &[u64]) -> usize {
+    fn touch_addresses(&self, addresses: &[u64]) -> usize {
         self.read(addresses).unwrap_or(0)
     }
 

@@ -23,7 +23,7 @@ pub trait Machine: Host {
     ///
     /// # Errors
     /// It is gone ([`io::ErrorKind::NotFound`]), or not ours to end.
-    fn signal(&self, pid: u32, signal: EndSignal) -> Result<(), HostError>;
+    fn signal_process(&self, pid: u32, signal: EndSignal) -> Result<(), HostError>;
 
     /// Lets a thread, and those that it makes from now on, run on these processors only.
     ///
@@ -68,7 +68,7 @@ pub trait RunningProgram: Debug + Send + Sync {
     ///
     /// # Errors
     /// The machine's refusal.
-    fn signal(&mut self, signal: EndSignal) -> io::Result<()>;
+    fn send_signal(&mut self, signal: EndSignal) -> io::Result<()>;
 
     /// Kills it; it is still to be waited for.
     ///

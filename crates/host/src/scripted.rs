@@ -64,7 +64,7 @@ impl ScriptedHost {
     /// The text is none: a test is wrong.
     pub fn new(text: &str) -> ScriptedHost {
         let host = ScriptedHost::default();
-        host.add(text);
+        host.add_places(text);
         host
     }
 
@@ -72,7 +72,7 @@ impl ScriptedHost {
     ///
     /// # Panics
     /// As [`ScriptedHost::new`].
-    pub fn add(&self, text: &str) {
+    pub fn add_places(&self, text: &str) {
         let mut places = text.split("\n@ ");
         let before = places.next().unwrap_or_default();
         for place in before.strip_prefix("@ ").into_iter().chain(places) {
@@ -175,12 +175,12 @@ impl ScriptedHost {
 struct ScriptedMemory(Vec<(Range<u64>, u64)>);
 
 impl ProcessMemory for ScriptedMemory {
-    fn present(&self, address: u64, pages: usize) -> Vec<bool> {
+    fn resident_pages(&self, address: u64, pages: usize) -> Vec<bool> {
         let addresses = (0..pages as u64).map(|page| address + page * 4096);
         addresses.map(|address| self.touch_ns(address).is_some()).collect()
     }
 
-    fn touch(&self, addresses: &[u64]) -> usize {
+    fn touch_addresses(&self, addresses: &[u64]) -> usize {
         addresses.iter().filter(|address| self.touch_ns(**address).is_some()).count()
     }
 
@@ -233,14 +233,14 @@ impl Machine for ScriptedHost {
         Err(HostError::new("run", Path::new(launch.program()), io::ErrorKind::Unsupported.into()))
     }
 
-    fn signal(&self, pid: u32, _signal: EndSignal) -> Result<(), HostError> {
-        self.link_status(&kernel::process(pid, "stat"))?;
-        self.remove(&kernel::process(pid, ""));
+    fn signal_process(&self, pid: u32, _signal: EndSignal) -> Result<(), HostError> {
+        self.link_status(&kernel::process_path(pid, "stat"))?;
+        self.remove(&kernel::process_path(pid, ""));
         Ok(())
     }
 
     fn keep_on(&self, thread: u32, _processors: &[usize]) -> Result<(), HostError> {
-        self.link_status(&kernel::process(thread, "")).map(drop)
+        self.link_status(&kernel::process_path(thread, "")).map(drop)
     }
 }
 
@@ -260,7 +260,7 @@ impl Host for ScriptedHost {
         self.listed(folder).map_err(|error| HostError::new("listed", folder, error))
     }
 
-    fn link(&self, path: &Path) -> Result<PathBuf, HostError> {
+    fn link_target(&self, path: &Path) -> Result<PathBuf, HostError> {
         let found = match self.place(path) {
             Ok(Place { content: Content::Link(target), .. }) => Ok(target),
             Ok(Place { content: Content::Forbidden, .. }) => {
@@ -288,7 +288,7 @@ impl Host for ScriptedHost {
         Ok(end.0)
     }
 
-    fn addresses(&self) -> Result<Vec<IpAddr>, HostError> {
+    fn interface_addresses(&self) -> Result<Vec<IpAddr>, HostError> {
         Ok(self.addresses.clone())
     }
 
@@ -300,8 +300,8 @@ impl Host for ScriptedHost {
         10_000_000
     }
 
-    fn memory(&self, pid: u32) -> Option<Box<dyn ProcessMemory>> {
-        let text = self.kernel_text(&kernel::process(pid, "pagemap"))?;
+    fn process_memory(&self, pid: u32) -> Option<Box<dyn ProcessMemory>> {
+        let text = self.kernel_text(&kernel::process_path(pid, "pagemap"))?;
         Some(Box::new(ScriptedMemory(text.lines().map(piece_of).collect())))
     }
 

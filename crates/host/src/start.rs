@@ -219,7 +219,7 @@ impl OwnHosts {
 }
 
 /// Sends a process a signal.
-pub(crate) fn signal(pid: u32, signal: EndSignal) -> io::Result<()> {
+pub(crate) fn signal_process(pid: u32, signal: EndSignal) -> io::Result<()> {
     kill(number(pid)?, signal_of(signal)).map_err(missing)
 }
 
@@ -294,7 +294,7 @@ impl RunningProgram for LocalProgram {
         self.0.wait()
     }
 
-    fn signal(&mut self, signal: EndSignal) -> io::Result<()> {
+    fn send_signal(&mut self, signal: EndSignal) -> io::Result<()> {
         // Who was waited for may have given its number to somebody else.
         if self.0.try_wait()?.is_some() {
             return Ok(());

@@ -22,7 +22,7 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
-    pub(crate) fn take<E: Error>(&self, bytes: usize) -> Result<(), E> {
+    pub(crate) fn take_bytes<E: Error>(&self, bytes: usize) -> Result<(), E> {
         let left = self.0.get().checked_sub(bytes).ok_or_else(|| {
             E::custom(format!(
                 "this value takes more than {} MiB of memory when it is read; write each of its \

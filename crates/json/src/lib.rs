@@ -7,7 +7,7 @@
 //!
 //! Whatever reads JSON that a user names reads it by this rule: what is told twice is not known.
 //! Documents in which servers tell of themselves say things twice and in an order that matters:
-//! they are read as they are written ([`tree()`]). Both may take so much memory and no more
+//! they are read as they are written ([`parse_tree()`]). Both may take so much memory and no more
 //! (`budget`). What a store has kept is written by programs that are known.
 
 mod budget;
@@ -42,7 +42,7 @@ impl std::error::Error for Wrong {}
 
 impl Wrong {
     /// What a reader of JSON has found wrong, without the place in its words.
-    pub fn of(error: &serde_json::Error) -> Wrong {
+    pub fn from_error(error: &serde_json::Error) -> Wrong {
         let text = error.to_string();
         let what = text.split(" at line ").next().unwrap_or_default();
         let what =
@@ -56,21 +56,21 @@ impl Wrong {
 /// # Errors
 /// What is no JSON, and a name that stands twice in an object.
 pub fn value(text: &str) -> Result<Value, Wrong> {
-    serde_json::from_str(text).map(|Unique(value)| value).map_err(|error| Wrong::of(&error))
+    serde_json::from_str(text).map(|Unique(value)| value).map_err(|error| Wrong::from_error(&error))
 }
 
 /// The one document of a server that a text is, as it is written.
 ///
 /// # Errors
 /// What is no JSON, is nested too deeply, or takes too much memory.
-pub fn tree(text: &str) -> Result<JsonTree, Wrong> {
-    serde_json::from_str(text).map_err(|error| Wrong::of(&error))
+pub fn parse_tree(text: &str) -> Result<JsonTree, Wrong> {
+    serde_json::from_str(text).map_err(|error| Wrong::from_error(&error))
 }
 
 /// The values of a text that stand one behind the other. After an error there is no other one.
 pub fn values(text: &str) -> impl Iterator<Item = Result<Value, Wrong>> {
     let all = serde_json::Deserializer::from_str(text).into_iter::<Unique>();
-    all.map(|next| next.map(|Unique(value)| value).map_err(|error| Wrong::of(&error)))
+    all.map(|next| next.map(|Unique(value)| value).map_err(|error| Wrong::from_error(&error)))
 }
 
 #[cfg(test)]

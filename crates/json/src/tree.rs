@@ -46,12 +46,12 @@ impl JsonTree {
     }
 
     /// The first field of this name, if it is a text.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub fn text_field(&self, name: &str) -> Option<&str> {
         self.get(name)?.as_text()
     }
 
     /// The first field of the first of these names that is there, if it is a number.
-    pub fn number(&self, names: &[&str]) -> Option<f64> {
+    pub fn number_field(&self, names: &[&str]) -> Option<f64> {
         names.iter().find_map(|name| match self.get(name)? {
             JsonTree::Number(number) => Some(*number),
             _ => None,
@@ -59,7 +59,7 @@ impl JsonTree {
     }
 
     /// The first field of this name, if it is true or false.
-    pub fn is(&self, name: &str) -> Option<bool> {
+    pub fn bool_field(&self, name: &str) -> Option<bool> {
         match self.get(name)? {
             JsonTree::Bool(is) => Some(*is),
             _ => None,
@@ -67,7 +67,7 @@ impl JsonTree {
     }
 
     /// The first field of this name, if it is an array of texts.
-    pub fn texts(&self, name: &str) -> Option<Vec<&str>> {
+    pub fn text_list(&self, name: &str) -> Option<Vec<&str>> {
         let JsonTree::List(list) = self.get(name)? else { return None };
         list.iter().map(JsonTree::as_text).collect()
     }
@@ -100,7 +100,7 @@ impl Nodes<'_> {
             few if few < FIRST_ITEMS => 0,
             _ => 2,
         };
-        self.0.take(items * size_of::<T>())
+        self.0.take_bytes(items * size_of::<T>())
     }
 }
 
@@ -140,7 +140,7 @@ impl<'de> Visitor<'de> for Nodes<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<JsonTree, E> {
-        self.0.take(TEXT_MEMORY + text.len())?;
+        self.0.take_bytes(TEXT_MEMORY + text.len())?;
         Ok(JsonTree::Text(text.to_owned()))
     }
 
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Nodes<'_> {
         let mut all = Vec::new();
         while let Some(name) = entries.next_key::<String>()? {
             self.take_item(&all)?;
-            self.0.take(TEXT_MEMORY + name.len())?;
+            self.0.take_bytes(TEXT_MEMORY + name.len())?;
             all.push((name, entries.next_value_seed(self)?));
         }
         Ok(JsonTree::Fields(all))
@@ -167,15 +167,16 @@ impl<'de> Visitor<'de> for Nodes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree;
+    use crate::parse_tree;
 
     #[test]
     fn fields_keep_their_order_and_their_names() {
-        let read = tree(r#"{"b": [1, -2.5, null, true], "a": {"x": "y"}, "b": "again"}"#).unwrap();
+        let read =
+            parse_tree(r#"{"b": [1, -2.5, null, true], "a": {"x": "y"}, "b": "again"}"#).unwrap();
         let JsonTree::Fields(fields) = &read else { panic!("{read:?}") };
         let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["b", "a", "b"]);
-        assert_eq!(read.get("a").and_then(|inner| inner.text("x")), Some("y"));
+        assert_eq!(read.get("a").and_then(|inner| inner.text_field("x")), Some("y"));
         assert_eq!(read.children().count(), 3);
         let list = read.get("b").unwrap().children().cloned().collect::<Vec<_>>();
         let (one, less) = (JsonTree::Number(1.0), JsonTree::Number(-2.5));
@@ -187,10 +188,10 @@ mod tests {
     fn an_answer_has_a_limit_of_memory_and_of_depth() {
         let deep = format!("{}1{}", "{\"a\":".repeat(50), "}".repeat(50));
         let many = |count: usize| format!("[{}]", vec![deep.as_str(); count].join(","));
-        assert!(tree(&many(1_000)).is_ok());
-        let error = tree(&many(50_000)).unwrap_err();
+        assert!(parse_tree(&many(1_000)).is_ok());
+        let error = parse_tree(&many(50_000)).unwrap_err();
         assert!(error.what.contains("takes more than 512 MiB of memory"), "{error}");
-        let error = tree(&"[".repeat(1_000_000)).unwrap_err();
+        let error = parse_tree(&"[".repeat(1_000_000)).unwrap_err();
         assert!(error.what.contains("recursion limit"), "{error}");
     }
 }

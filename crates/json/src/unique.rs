@@ -81,14 +81,14 @@ impl<'de> Visitor<'de> for Values<'_> {
     }
 
     fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        self.0.take(TEXT_MEMORY + text.len())?;
+        self.0.take_bytes(TEXT_MEMORY + text.len())?;
         Ok(Value::String(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut all = Vec::new();
         while let Some(item) = items.next_element_seed(self)? {
-            self.0.take(ITEM_MEMORY)?;
+            self.0.take_bytes(ITEM_MEMORY)?;
             all.push(item);
         }
         Ok(Value::Array(all))
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for Values<'_> {
                 return Err(Error::custom(stands_twice(&name)));
             }
             let node = if all.len().is_multiple_of(NODE_ENTRIES) { NODE_MEMORY } else { 0 };
-            self.0.take(node + TEXT_MEMORY + name.len())?;
+            self.0.take_bytes(node + TEXT_MEMORY + name.len())?;
             let value = entries.next_value_seed(self)?;
             all.insert(name, value);
         }

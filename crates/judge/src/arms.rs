@@ -16,7 +16,7 @@ use dbdyno_model::{
 };
 
 use crate::cautions::saturation;
-use crate::comparison::{conclude, label, measured, of_whole};
+use crate::comparison::{arm_label, conclude_comparison, draft_comparison, of_whole};
 use crate::error::JudgeError;
 use crate::family;
 
@@ -47,7 +47,7 @@ pub fn as_arms(run: RunPair<'_>, comparison: Comparison) -> ArmsComparison {
 
 /// What is known of these arms of a run before anything is judged.
 fn nothing_of(run: &Run, arms: &[ArmIndex], reference: Reference) -> ArmsComparison {
-    let labels = arms.iter().map(|arm| label(&run.plan.arms[*arm], &run.environment[*arm]));
+    let labels = arms.iter().map(|arm| arm_label(&run.plan.arms[*arm], &run.environment[*arm]));
     ArmsComparison {
         labels: labels.collect(),
         cells: run.plan.cells(),
@@ -69,7 +69,7 @@ fn one_processor(run: &Run, arms: &[ArmIndex]) -> Vec<Cell> {
     }
     let pair = run.pair(Pairing { base: arms[0], test: arms[1] });
     let is_one = |cell: &Cell| {
-        saturation::placement(pair, cell).is_some_and(|placement| placement.is_one_processor())
+        saturation::cell_placement(pair, cell).is_some_and(|placement| placement.is_one_processor())
     };
     run.plan.cells().into_iter().filter(is_one).collect()
 }
@@ -94,11 +94,11 @@ fn against(plan: &Plan, base: ArmIndex) -> Vec<Pairing> {
 /// Judges these pairs as one family.
 fn family_of(run: &Run, pairings: Vec<Pairing>) -> Result<Vec<PairComparison>, JudgeError> {
     let runs = pairings.into_iter().map(|pairing| run.pair(pairing));
-    let mut drafts = runs.clone().map(measured).collect::<Result<Vec<_>, _>>()?;
+    let mut drafts = runs.clone().map(draft_comparison).collect::<Result<Vec<_>, _>>()?;
     let cells = drafts.iter_mut().flat_map(|draft| &mut draft.cells);
-    let family = family::control(&mut cells.collect::<Vec<_>>());
+    let family = family::control_false_discoveries(&mut cells.collect::<Vec<_>>());
     let concluded = runs.zip(drafts).map(|(pair, draft)| {
-        let comparison = conclude(pair, draft, family)?;
+        let comparison = conclude_comparison(pair, draft, family)?;
         Ok(PairComparison { pairing: pair.pairing, comparison })
     });
     concluded.collect()
@@ -107,7 +107,7 @@ fn family_of(run: &Run, pairings: Vec<Pairing>) -> Result<Vec<PairComparison>, J
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::compare;
+    use crate::comparison::compare_run;
     use crate::sample;
 
     /// What was measured of the others changes nothing between two arms.
@@ -125,9 +125,9 @@ mod tests {
         three.rounds.extend(two.arm(ArmIndex::BASE).rounds().cloned());
         three.rounds.extend(moved);
         let pair = three.pair(Pairing { base: ArmIndex::BASE, test: last });
-        let alone = compare(two.first_pair()).unwrap();
-        assert_eq!(compare(pair).unwrap().cells, alone.cells);
-        let other = compare(three.first_pair()).unwrap();
+        let alone = compare_run(two.first_pair()).unwrap();
+        assert_eq!(compare_run(pair).unwrap().cells, alone.cells);
+        let other = compare_run(three.first_pair()).unwrap();
         assert_ne!(other.cells[0].rqps, alone.cells[0].rqps);
     }
 }

@@ -6,7 +6,7 @@ use dbdyno_model::{
 };
 use dbdyno_workload::planned;
 
-use crate::cautions::{background, drift_of};
+use crate::cautions::{background, drift_warning};
 use crate::error::JudgeError;
 use crate::rate_unit::CellUnits;
 use crate::response::{self, CellJudgement};
@@ -17,7 +17,8 @@ const CLIENT_SHARE_HIGH: f64 = 0.5;
 
 /// The name of the group of a cell's load; steps of the Insert Benchmark are in none.
 pub(crate) fn group_of(plan: &Plan, cell: &Cell) -> Option<String> {
-    let load = planned::resolve(plan, &cell.load).ok().filter(|_| planned::step_of(cell).is_none());
+    let load =
+        planned::planned_load(plan, &cell.load).ok().filter(|_| planned::step_of(cell).is_none());
     load.map(|load| load.group.name().to_owned())
 }
 
@@ -38,9 +39,10 @@ pub(crate) fn cell_comparison(
             arms[arm].open.iter_mut().for_each(|open| open.max_rate = Some(found));
         }
     }
-    warnings.extend(Arm::BOTH.into_iter().flat_map(|arm| response::warnings(arm, &arms[arm])));
+    warnings
+        .extend(Arm::BOTH.into_iter().flat_map(|arm| response::response_warnings(arm, &arms[arm])));
     warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| client_heavy(arm, &arms[arm])));
-    warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| drift_of(arm, &rounds[arm])));
+    warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| drift_warning(arm, &rounds[arm])));
     Ok(CellComparison {
         group: None,
         cell,
@@ -136,7 +138,7 @@ fn summary(units: &CellUnits, rounds: &[&Round]) -> Result<ArmSummary, JudgeErro
         written_kb_per_op: per_op(|round| round.cost.server_written_bytes, 1024.0),
         latency_us: response::percentiles(&latency),
         retries_per_event: retries as f64 / events as f64,
-        open: response::summary(rounds),
+        open: response::open_summary(rounds),
         classes,
     })
 }
@@ -175,7 +177,7 @@ fn class_summary(
     let counted = count * per_second;
     ClassSummary {
         name: class.name.clone(),
-        counted: class.counted(),
+        counted: class.count_unit(),
         per_second: background::achieved_by(&class.name, rounds).unwrap_or(counted),
         latency_us: percentiles(|times| Some(&times.latency)),
         response_us: percentiles(|times| times.response.as_ref()),
@@ -201,7 +203,7 @@ mod tests {
             sample::set_events(round, rates[round.key.pair as usize] * seconds);
             round.start = if each_is_a_start { round.key.pair } else { 0 };
         });
-        crate::compare(run.first_pair()).unwrap().cells[0].single_runs.unwrap()
+        crate::compare_run(run.first_pair()).unwrap().cells[0].single_runs.unwrap()
     }
 
     #[test]

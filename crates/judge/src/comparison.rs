@@ -12,14 +12,14 @@ use dbdyno_model::{
     RunPair, RunStatus, Severity, TestFamily, Verdict, Warning,
 };
 
-use crate::cautions::against;
+use crate::cautions::cell_warnings;
 use crate::cell::{cell_comparison, group_of};
 use crate::curves;
 use crate::error::JudgeError;
 use crate::extension;
 use crate::family;
-use crate::insert_benchmark::{restrain, step_metrics};
-use crate::judged::{judged, judged_pairs};
+use crate::insert_benchmark::{restrain_verdict, step_metrics};
+use crate::judged::{judge_pairs, judged_pairs};
 use crate::mechanisms;
 use crate::metrics;
 use crate::rate_unit::CellUnits;
@@ -40,16 +40,17 @@ pub(crate) struct Draft {
 ///
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
-pub fn compare(run: RunPair<'_>) -> Result<Comparison, JudgeError> {
-    let mut draft = measured(run)?;
-    let family = family::control(&mut draft.cells.iter_mut().collect::<Vec<_>>());
-    conclude(run, draft, family)
+pub fn compare_run(run: RunPair<'_>) -> Result<Comparison, JudgeError> {
+    let mut draft = draft_comparison(run)?;
+    let family = family::control_false_discoveries(&mut draft.cells.iter_mut().collect::<Vec<_>>());
+    conclude_comparison(run, draft, family)
 }
 
 /// Each cell by itself.
-pub(crate) fn measured(run: RunPair<'_>) -> Result<Draft, JudgeError> {
-    let audit = dbdyno_audit::audit(&run.specs(), &PerArm::from_fn(|arm| run.environment(arm)));
-    let findings = dbdyno_audit::findings(&audit);
+pub(crate) fn draft_comparison(run: RunPair<'_>) -> Result<Draft, JudgeError> {
+    let audit =
+        dbdyno_audit::audit_arms(&run.arm_specs(), &PerArm::from_fn(|arm| run.environment(arm)));
+    let findings = dbdyno_audit::audit_warnings(&audit);
     let mut draft =
         Draft { cells: Vec::new(), audit, findings, steps: Vec::new(), mechanisms: Vec::new() };
     for cell in run.plan().cells() {
@@ -57,17 +58,17 @@ pub(crate) fn measured(run: RunPair<'_>) -> Result<Draft, JudgeError> {
         if pairs.is_empty() {
             continue;
         }
-        let units = CellUnits::of(run.plan(), &cell);
-        let mut judged = judged(run, &units, &pairs)?;
+        let units = CellUnits::of_cell(run.plan(), &cell);
+        let mut judged = judge_pairs(run, &units, &pairs)?;
         judged.look_again(run, &cell)?;
         draft.mechanisms.extend(mechanisms::of_cell(run, &cell, &pairs)?);
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
         if let Some(step) = step_metrics(run, &cell, &arms) {
-            restrain(&step, &mut judged);
+            restrain_verdict(&step, &mut judged);
             draft.steps.push(step);
         }
-        let mut against = against(run, &cell, &units, &arms);
+        let mut against = cell_warnings(run, &cell, &units, &arms);
         against.extend(found_against(&draft.findings, &cell).into_iter().chain(notes));
         let compared = cell_comparison(cell, &units, judged, &arms, against)?;
         let group = group_of(run.plan(), &compared.cell);
@@ -78,7 +79,7 @@ pub(crate) fn measured(run: RunPair<'_>) -> Result<Draft, JudgeError> {
 }
 
 /// The answer, once the family has taken back what does not hold among so many.
-pub(crate) fn conclude(
+pub(crate) fn conclude_comparison(
     run: RunPair<'_>,
     draft: Draft,
     family: TestFamily,
@@ -88,8 +89,8 @@ pub(crate) fn conclude(
     for cell in &mut cells {
         say_what_is_missing(run, longer.as_ref(), cell)?;
     }
-    let counts = crate::counts::compare(
-        PerArm::from_fn(|arm| run.arm(arm)),
+    let counts = crate::counts::compare_counted_loads(
+        PerArm::from_fn(|arm| run.arm_on(arm)),
         run.plan().rule.budget,
         &cells,
     )?;
@@ -151,11 +152,11 @@ pub(crate) fn found_beside(findings: Vec<AuditWarning>) -> impl Iterator<Item = 
 
 /// What the two arms of a run are called.
 pub(crate) fn labels(run: RunPair<'_>) -> PerArm<String> {
-    PerArm::from_fn(|arm| label(run.spec(arm), run.environment(arm)))
+    PerArm::from_fn(|arm| arm_label(run.spec_on(arm), run.environment(arm)))
 }
 
 /// What an arm is called of which this is true.
-pub(crate) fn label(spec: &ArmSpec, facts: &Environment) -> String {
+pub(crate) fn arm_label(spec: &ArmSpec, facts: &Environment) -> String {
     match facts.get("server.version") {
         "" => spec.to_string(),
         version => format!("{spec} ({version})"),

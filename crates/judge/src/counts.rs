@@ -45,7 +45,7 @@ const STRAY_MOST: f64 = 0.03;
 const STRAY_ALONE: (f64, f64) = (0.01, 10.0);
 
 /// Judges all loads that both arms were counted in, be they of one run or of two.
-pub(crate) fn compare(
+pub(crate) fn compare_counted_loads(
     arms: PerArm<RunArm<'_>>,
     budget: f64,
     cells: &[CellComparison],
@@ -59,7 +59,7 @@ pub(crate) fn compare(
             continue;
         }
         let logs: Vec<f64> = pairs.iter().map(|pair| (pair.test / pair.base).ln()).collect();
-        let judged = stats::judge(&logs, budget.max(FINEST))?;
+        let judged = stats::judge_pairs(&logs, budget.max(FINEST))?;
         let unsteady = unsteady(label, &logs, judged.rqps);
         let said = |verdict: Verdict| match verdict {
             _ if unsteady.is_some() => CountVerdict::Undecided,
@@ -70,8 +70,11 @@ pub(crate) fn compare(
         };
         let verdict = said(judged.verdict);
         let ratio = judged.rqps;
-        let told =
-            CountFinding { verdict, finest: said(stats::judge(&logs, FINEST)?.verdict), ratio };
+        let told = CountFinding {
+            verdict,
+            finest: said(stats::judge_pairs(&logs, FINEST)?.verdict),
+            ratio,
+        };
         let per_op = PerArm::try_from_fn(|arm| {
             let counts: Vec<f64> = pairs.iter().map(|pair| pair[arm]).collect();
             stats::geometric_mean_interval(&counts, stats::SHOWN_CONFIDENCE)
@@ -309,8 +312,8 @@ mod tests {
     }
 
     fn compare_counts(run: &Run, cells: &[CellComparison]) -> Vec<CountComparison> {
-        let arms = PerArm::from_fn(|arm| run.first_pair().arm(arm));
-        super::compare(arms, run.plan.rule.budget, cells).unwrap()
+        let arms = PerArm::from_fn(|arm| run.first_pair().arm_on(arm));
+        super::compare_counted_loads(arms, run.plan.rule.budget, cells).unwrap()
     }
 
     /// A run with a rate, and with instructions in shares of a point select.
@@ -334,7 +337,7 @@ mod tests {
                 });
             }
         }
-        let mut cells = crate::compare(run.first_pair()).unwrap().cells;
+        let mut cells = crate::compare_run(run.first_pair()).unwrap().cells;
         // So few rounds decide nothing.
         cells[0].verdict = if rate < 1.0 { Verdict::Slower } else { Verdict::Equal };
         (run, cells)

@@ -18,7 +18,7 @@ use crate::cautions::saturation;
 use crate::error::JudgeError;
 use crate::judged::judged_pairs;
 use crate::rate_unit::CellUnits;
-use crate::replicates::{Replicates, replicates};
+use crate::replicates::{Replicates, figure_replicates};
 use dbdyno_workload::planned;
 
 /// The curves of a run: one for each load that was measured at several client counts in the closed
@@ -45,8 +45,8 @@ pub(crate) fn of_run(
 fn keeps_its_tables(plan: &Plan, label: &str) -> bool {
     let is_step = planned::dataset_of_step(plan, label).is_some();
     let steady = |trend| !matches!(trend, Trend::Grows | Trend::Shrinks);
-    let load = planned::resolve(plan, label);
-    !is_step && load.is_ok_and(|load| steady(load.trend) && !load.rests())
+    let load = planned::planned_load(plan, label);
+    !is_step && load.is_ok_and(|load| steady(load.trend) && !load.rests_between_events())
 }
 
 fn of_load(
@@ -67,10 +67,10 @@ fn of_load(
         .filter(|cell| is_fitted(cell))
         .map(|cell| (f64::from(cell.cell.clients), judged_pairs(run, &cell.cell).0))
         .collect();
-    let units = CellUnits::of(run.plan(), &cells[0].cell);
+    let units = CellUnits::of_cell(run.plan(), &cells[0].cell);
     let Replicates { points: logs, between_sd } =
-        replicates(&rounds, |round| Some(units.rate(round)));
-    let curves = stats::usl(&logs, between_sd, run.plan().rule.budget)?;
+        figure_replicates(&rounds, |round| Some(units.rate(round)));
+    let curves = stats::fit_usl(&logs, between_sd, run.plan().rule.budget)?;
     warnings.extend(curves.warnings);
     Ok(CurveComparison {
         load: label.to_owned(),
@@ -95,13 +95,14 @@ fn left_out(run: RunPair<'_>, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warni
         );
         warnings.push(Warning::new(Severity::Note, "curve-blocked-points", text));
     }
-    let embedded = Arm::BOTH.into_iter().all(|arm| run.spec(arm).is_embedded());
+    let embedded = Arm::BOTH.into_iter().all(|arm| run.spec_on(arm).is_embedded());
     let together = |cell: &CellComparison| {
-        saturation::placement(run, &cell.cell).is_some_and(|placement| placement.is_one_processor())
+        saturation::cell_placement(run, &cell.cell)
+            .is_some_and(|placement| placement.is_one_processor())
     };
     let is_mixed =
         cells.iter().any(|cell| together(cell)) && !cells.iter().all(|cell| together(cell));
-    if is_mixed && !embedded && saturation::logical(run).is_some_and(|all| all > 1) {
+    if is_mixed && !embedded && saturation::logical_processors(run).is_some_and(|all| all > 1) {
         apart.extend(cells.iter().filter(|cell| together(cell)).map(|cell| cell.cell.clients));
         let text = "at 1 client, client and server shared one processor, and at the other counts \
                     they had all: that point belongs to another curve and is left out; --pin none \
@@ -144,7 +145,7 @@ mod tests {
     }
 
     fn only_curve(run: &Run) -> CurveComparison {
-        let mut curves = crate::compare(run.first_pair()).unwrap().curves;
+        let mut curves = crate::compare_run(run.first_pair()).unwrap().curves;
         assert_eq!(curves.len(), 1);
         curves.remove(0)
     }
@@ -202,15 +203,20 @@ mod tests {
 
     #[test]
     fn rates_over_tables_that_change_are_no_curve() {
-        assert!(crate::compare(run("insert", "sqlite:").first_pair()).unwrap().curves.is_empty());
+        assert!(
+            crate::compare_run(run("insert", "sqlite:").first_pair()).unwrap().curves.is_empty()
+        );
         assert_eq!(
-            crate::compare(run("insert?refill=on", "sqlite:").first_pair()).unwrap().curves.len(),
+            crate::compare_run(run("insert?refill=on", "sqlite:").first_pair())
+                .unwrap()
+                .curves
+                .len(),
             1
         );
         let mut open = run("point-query", "sqlite:");
         open.plan.question.driving = "think 10ms".parse().unwrap();
         assert!(
-            of_run(open.first_pair(), &crate::compare(open.first_pair()).unwrap().cells)
+            of_run(open.first_pair(), &crate::compare_run(open.first_pair()).unwrap().cells)
                 .unwrap()
                 .is_empty()
         );

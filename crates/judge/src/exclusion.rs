@@ -66,7 +66,7 @@ pub(crate) struct IncludedPairs<'a> {
 /// Leaves out the pairs of a cell in which the host was not as usual. What is usual, the rounds of
 /// the run say up to the last one of the cell: what is measured later changes no cell that was
 /// decided. Where all pairs would go, all are kept and none is believed.
-pub(crate) fn exclude<'a>(
+pub(crate) fn exclude_unusual<'a>(
     run: RunPair<'_>,
     cell: &Cell,
     pairs: Vec<PerArm<&'a Round>>,
@@ -101,7 +101,7 @@ pub(crate) fn exclude<'a>(
 
 /// How far all that a witness says lies outside, in the same direction; the nearest of it counts.
 fn off(limits: &ControlLimits, says: &[f64]) -> Option<f64> {
-    let offs: Option<Vec<f64>> = says.iter().map(|value| limits.outside(*value)).collect();
+    let offs: Option<Vec<f64>> = says.iter().map(|value| limits.distance_outside(*value)).collect();
     let offs = offs?;
     let nearest = offs.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs()))?;
     offs.iter().all(|off| off.signum() == nearest.signum()).then_some(nearest)
@@ -112,7 +112,7 @@ fn limits(run: RunPair<'_>, cell: &Cell) -> BTreeMap<(Witness, Arm), ControlLimi
     let last = rounds.iter().rposition(|round| round.key.cell == *cell);
     let known = &rounds[..last.map_or(0, |last| last + 1)];
     let rounds = |arm: Arm| {
-        let arm = run.pairing.of(arm);
+        let arm = run.pairing.arm_on(arm);
         let alike =
             move |round: &&&Round| round.key.arm == arm && round.key.cell.clients == cell.clients;
         known.iter().filter(alike)
@@ -124,7 +124,7 @@ fn limits(run: RunPair<'_>, cell: &Cell) -> BTreeMap<(Witness, Arm), ControlLimi
             Witness::Canary(_) => CANARY_LEAST,
             Witness::Share(_) => SHARE_LEAST,
         };
-        Some(((witness, arm), ControlLimits::of(&values, least)?))
+        Some(((witness, arm), ControlLimits::from_values(&values, least)?))
     })
     .collect()
 }
@@ -141,8 +141,8 @@ fn says(witness: Witness, round: &Round) -> Vec<f64> {
         Witness::Share(what) => readings.get(what).into_iter().collect(),
         Witness::Canary(what) => {
             let one = |side: CanarySide| {
-                let at_work = readings.get(&side.reading(SERVERS_SHARE))?;
-                let value = readings.get(&side.reading(what))?;
+                let at_work = readings.get(&side.reading_name(SERVERS_SHARE))?;
+                let value = readings.get(&side.reading_name(what))?;
                 (at_work <= SERVERS_AT_WORK && value > 0.0).then(|| value.ln())
             };
             let both: Option<Vec<f64>> = CanarySide::BOTH.into_iter().map(one).collect();
@@ -208,8 +208,8 @@ mod tests {
             for (at, what) in CANARIES.into_iter().enumerate() {
                 for side in CanarySide::BOTH {
                     let wavers = 1.0 + 0.01 * ((index * 7 + at * 3) % 5) as f64;
-                    round.readings.set(&side.reading(what), Some(1000.0 * wavers));
-                    round.readings.set(&side.reading(SERVERS_SHARE), Some(0.0));
+                    round.readings.set(&side.reading_name(what), Some(1000.0 * wavers));
+                    round.readings.set(&side.reading_name(SERVERS_SHARE), Some(0.0));
                 }
             }
             round.readings.set(STEAL_SHARE, Some(0.01));
@@ -221,8 +221,11 @@ mod tests {
 
     fn dropped(run: &Run) -> (u32, String) {
         let cell = run.plan.cells().remove(0);
-        let sifted =
-            exclude(run.first_pair(), &cell, crate::pairs::pairs_of(run.first_pair(), &cell));
+        let sifted = exclude_unusual(
+            run.first_pair(),
+            &cell,
+            crate::pairs::pairs_of(run.first_pair(), &cell),
+        );
         assert_eq!(sifted.pairs.len() as u32 + sifted.dropped, run.plan.schedule.pairs);
         (sifted.dropped, sifted.warning.map(|warning| warning.text).unwrap_or_default())
     }
@@ -230,7 +233,7 @@ mod tests {
     fn set_both(round: &mut Round, what: &str, value: f64) {
         CanarySide::BOTH
             .iter()
-            .for_each(|side| round.readings.set(&side.reading(what), Some(value)));
+            .for_each(|side| round.readings.set(&side.reading_name(what), Some(value)));
     }
 
     fn is(round: &Round, pair: u32, arm: Arm) -> bool {
@@ -249,7 +252,7 @@ mod tests {
                 let ill = |sides: &'static [CanarySide]| {
                     run(20, move |round| {
                         let ill = sides.iter().filter(|_| is(round, 7, arm));
-                        let ill: Vec<String> = ill.map(|side| side.reading(what)).collect();
+                        let ill: Vec<String> = ill.map(|side| side.reading_name(what)).collect();
                         ill.iter().for_each(|what| round.readings.set(what, Some(3000.0)));
                     })
                 };

@@ -18,7 +18,7 @@ use crate::judged::judged_pairs;
 ///
 /// # Errors
 /// Figures that cannot be judged, which only a damaged store can hold.
-pub fn outcomes(
+pub fn figure_outcomes(
     run: RunPair<'_>,
     comparison: &Comparison,
     figure: &RoundFigure,
@@ -29,7 +29,7 @@ pub fn outcomes(
         if *figure == RoundFigure::Rate {
             (outcome.ratio, outcome.sign) = (Some(cell.rqps), sign_of(cell.verdict));
         }
-        if let Some(told) = cell.metrics.iter().find(|told| told.metric.figure() == *figure) {
+        if let Some(told) = cell.metrics.iter().find(|told| told.metric.round_figure() == *figure) {
             (outcome.ratio, outcome.sign) = (Some(told.ratio), sign_of_metric(told.verdict));
         }
         if cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks) {
@@ -62,8 +62,10 @@ mod tests {
     }
 
     fn of_run(run: &Run, figure: &str) -> FigureOutcome {
-        let comparison = crate::compare(run.first_pair()).unwrap();
-        outcomes(run.first_pair(), &comparison, &RoundFigure::read(figure)).unwrap().remove(0)
+        let comparison = crate::compare_run(run.first_pair()).unwrap();
+        figure_outcomes(run.first_pair(), &comparison, &RoundFigure::read(figure))
+            .unwrap()
+            .remove(0)
     }
 
     /// What the table does not say, no expectation is held to have said.
@@ -74,9 +76,10 @@ mod tests {
             round.statements *= faster;
             round.events *= faster;
         });
-        let mut comparison = crate::compare(run.first_pair()).unwrap();
+        let mut comparison = crate::compare_run(run.first_pair()).unwrap();
         let sign = |run: &Run, comparison: &Comparison, figure: &str| {
-            outcomes(run.first_pair(), comparison, &RoundFigure::read(figure)).unwrap()[0].sign
+            figure_outcomes(run.first_pair(), comparison, &RoundFigure::read(figure)).unwrap()[0]
+                .sign
         };
         comparison.cells[0].warnings.clear();
         comparison.cells[0].verdict = Verdict::Faster;
@@ -96,9 +99,9 @@ mod tests {
     #[test]
     fn of_a_metric_the_verdict_of_the_table_is_taken() {
         let run = sample::of_pairs(20, "point-query", "sqlite:", 1, |_| {});
-        let mut comparison = crate::compare(run.first_pair()).unwrap();
+        let mut comparison = crate::compare_run(run.first_pair()).unwrap();
         let sign = |comparison: &Comparison| {
-            outcomes(run.first_pair(), comparison, &RoundFigure::P99).unwrap()[0].sign
+            figure_outcomes(run.first_pair(), comparison, &RoundFigure::P99).unwrap()[0].sign
         };
         assert_eq!(sign(&comparison), Some(Sign::Less));
         comparison.cells[0].metrics[0].verdict = MetricVerdict::Undecided;

@@ -20,12 +20,12 @@ use crate::sequential;
 const STRETCHES: u32 = 12;
 /// The plan of a run by the rule by which it is made longer; `None` where it cannot be.
 pub(crate) fn looked_at(run: RunPair<'_>) -> Option<Plan> {
-    refuse(run.plan()).ok()?;
-    Some(run.plan().stopped_by(rule(run)))
+    check_extendable(run.plan()).ok()?;
+    Some(run.plan().stopped_by(extension_rule(run)))
 }
 
 /// The rule by which a run is made longer: from now on it is looked at.
-pub(crate) fn rule(run: RunPair<'_>) -> Stopping {
+pub(crate) fn extension_rule(run: RunPair<'_>) -> Stopping {
     match &run.plan().rule.stopping {
         // What ended it is no look at starts; all that it has was looked at once by now.
         Stopping::Fixed | Stopping::Known { .. } => judged_once(run),
@@ -37,7 +37,7 @@ pub(crate) fn rule(run: RunPair<'_>) -> Stopping {
 ///
 /// # Errors
 /// [`JudgeError::Unlike`]: why.
-pub(crate) fn refuse(plan: &Plan) -> Result<(), JudgeError> {
+pub(crate) fn check_extendable(plan: &Plan) -> Result<(), JudgeError> {
     let steps = || plan.cells().iter().any(|cell| planned::step_of(cell).is_some());
     if !plan.question.stages.iter().all(|stage| matches!(stage, Stage::Measure(_))) || steps() {
         let text = "a suite cannot be made longer, for its order leads from one state of the \

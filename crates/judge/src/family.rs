@@ -28,7 +28,7 @@ pub(crate) fn alpha_among(cells: usize) -> f64 {
 }
 
 /// Gives all cells and metrics their q-values, and takes back what does not hold among so many.
-pub(crate) fn control(cells: &mut [&mut CellComparison]) -> TestFamily {
+pub(crate) fn control_false_discoveries(cells: &mut [&mut CellComparison]) -> TestFamily {
     TestFamily {
         cells: control_rates(cells),
         metrics: control_metrics(cells),
@@ -89,12 +89,12 @@ mod tests {
 
     /// All of them are one family.
     fn whole(cells: &mut [CellComparison]) -> TestFamily {
-        control(&mut cells.iter_mut().collect::<Vec<_>>())
+        control_false_discoveries(&mut cells.iter_mut().collect::<Vec<_>>())
     }
 
     fn cells(p_values: &[f64]) -> Vec<CellComparison> {
         let run = sample::point_queries("sqlite:", 1, |_| {});
-        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
+        let cell = crate::compare_run(run.first_pair()).unwrap().cells.remove(0);
         let cell = |&p_value: &f64| CellComparison {
             p_value,
             verdict: if p_value < 0.01 { Verdict::Slower } else { Verdict::Undecided },

@@ -5,9 +5,9 @@ use dbdyno_model::{Arm, Cell, Interval, PerArm, Round, RunPair, Verdict};
 use dbdyno_stats as stats;
 
 use crate::error::JudgeError;
-use crate::judged::terms;
+use crate::judged::judgement_terms;
 use crate::rate_unit::CellUnits;
-use crate::variance::nested;
+use crate::variance::nested_figures;
 
 /// What an engine has carried out, by its own count.
 const STATEMENTS: &str = "engine.statements";
@@ -19,7 +19,7 @@ pub(crate) fn of_pairs(
     pairs: &[PerArm<&Round>],
     figure: &RoundFigure,
 ) -> Result<FigureOutcome, JudgeError> {
-    let units = CellUnits::of(run.plan(), cell);
+    let units = CellUnits::of_cell(run.plan(), cell);
     let telling = telling(pairs, figure);
     let pairs = if telling.is_empty() { pairs } else { &telling };
     let value = |round: &Round| of_round(round, figure, &units);
@@ -50,11 +50,11 @@ pub(crate) fn of_values(
     let of = |arm: Arm| -> Option<Vec<f64>> { pairs.iter().map(|pair| value(pair[arm])).collect() };
     let (Some(base), Some(test)) = (of(Arm::Base), of(Arm::Test)) else { return Ok(None) };
     let said = |round: &Round| value(round).unwrap_or(f64::NAN);
-    let nest = nested(pairs, |pair| (said(pair.test) / said(pair.base)).ln());
+    let nest = nested_figures(pairs, |pair| (said(pair.test) / said(pair.base)).ln());
     if !nest.iter().flatten().flatten().all(|log| log.is_finite()) {
         return Ok(Some(FigureJudgement { ratio: None, sign: where_some_are_zero(&base, &test) }));
     }
-    let judged = stats::judge_nested(&nest, &terms(run.plan()))?;
+    let judged = stats::judge_nested(&nest, &judgement_terms(run.plan()))?;
     Ok(Some(FigureJudgement { ratio: Some(judged.rqps), sign: sign_of(judged.verdict) }))
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn step_metrics(
 }
 
 /// Takes back a verdict that a step cannot have: its background fell short, or it is measured once.
-pub(crate) fn restrain(step: &StepMetrics, judgement: &mut CellJudgement) {
+pub(crate) fn restrain_verdict(step: &StepMetrics, judgement: &mut CellJudgement) {
     let once = (step.step == BenchmarkStep::MakeIndexes.name()).then(|| {
         judgement.warnings.retain(|warning| warning.code != "few-rounds");
         let text = "l.x makes its indexes once on each arm: that is one measurement, a ratio \
@@ -43,7 +43,7 @@ pub(crate) fn restrain(step: &StepMetrics, judgement: &mut CellJudgement) {
 }
 
 fn short_background(step: &StepMetrics) -> Option<Warning> {
-    let missed = Arm::BOTH.into_iter().filter(|arm| step.arms[*arm].missed());
+    let missed = Arm::BOTH.into_iter().filter(|arm| step.arms[*arm].has_missed_sla());
     let shares: Vec<String> = missed
         .map(|arm| {
             let kept = step.arms[arm].kept.unwrap_or_default();
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!((column("rps"), column("wpi")), (None, None));
         assert_eq!((column("p50"), column("p99")), (Some(2500.0), Some(1500.0)));
         assert_eq!(metrics.kept, Some(1.0));
-        assert!(!metrics.missed());
+        assert!(!metrics.has_missed_sla());
     }
 
     fn step(kept: f64) -> StepMetrics {

@@ -6,11 +6,11 @@ use dbdyno_model::{
 use dbdyno_stats::{self as stats, Terms};
 
 use crate::error::JudgeError;
-use crate::exclusion::exclude;
+use crate::exclusion::exclude_unusual;
 use crate::pairs::pairs_of;
 use crate::rate_unit::CellUnits;
 use crate::response::{self, CellJudgement};
-use crate::variance::{self, nested};
+use crate::variance::{self, nested_figures};
 
 /// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
 /// left out.
@@ -20,7 +20,7 @@ pub(crate) fn judged_pairs<'a>(
 ) -> (Vec<PerArm<&'a Round>>, u32, Option<Warning>) {
     match run.plan().question.driving {
         Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
-            let sifted = exclude(run, cell, pairs_of(run, cell));
+            let sifted = exclude_unusual(run, cell, pairs_of(run, cell));
             (sifted.pairs, sifted.dropped, sifted.warning)
         }
         Driving::Search(slo) => {
@@ -31,7 +31,7 @@ pub(crate) fn judged_pairs<'a>(
 }
 
 /// By what the cells of a run are judged.
-pub(crate) fn terms(plan: &Plan) -> Terms {
+pub(crate) fn judgement_terms(plan: &Plan) -> Terms {
     Terms {
         between_sd: stats::BETWEEN_STARTS_SD,
         budget: plan.rule.budget,
@@ -44,14 +44,14 @@ pub(crate) fn terms(plan: &Plan) -> Terms {
 ///
 /// # Errors
 /// Rates that cannot be judged.
-pub(crate) fn judged(
+pub(crate) fn judge_pairs(
     run: RunPair<'_>,
     units: &CellUnits,
     pairs: &[PerArm<&Round>],
 ) -> Result<CellJudgement, JudgeError> {
-    let terms = terms(run.plan());
+    let terms = judgement_terms(run.plan());
     let by_rate = |rate: &dyn Fn(&Round) -> f64, measure| -> Result<CellJudgement, JudgeError> {
-        let nest = nested(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
+        let nest = nested_figures(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
         let mut judgement = stats::judge_nested(&nest, &terms)?;
         if matches!(run.plan().rule.stopping, Stopping::Known { .. }) {
             judgement.rqps = stats::beside_looks(&judgement);

@@ -23,9 +23,9 @@ use dbdyno_model::{
 use dbdyno_stats::{self as stats, Terms};
 
 use crate::error::JudgeError;
-use crate::judged::{judged_pairs, terms};
+use crate::judged::{judged_pairs, judgement_terms};
 use crate::layers::{Layer, layer_of};
-use crate::variance::nested;
+use crate::variance::nested_figures;
 
 /// Which of the lines is parted by layer.
 const SERVER_CODE: usize = 3;
@@ -41,7 +41,7 @@ const LAYER_LEAST: f64 = 0.005;
 ///
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
-pub fn ledger(
+pub fn cell_ledger(
     run: RunPair<'_>,
     counted: RunPair<'_>,
     cell: &CellComparison,
@@ -165,11 +165,11 @@ fn interval(
     of_pair: impl Fn(&PerArm<&Round>) -> f64,
     share: f64,
 ) -> Result<Interval, JudgeError> {
-    let terms = terms(run.plan());
+    let terms = judgement_terms(run.plan());
     let terms = Terms { between_sd: terms.between_sd * share, ..terms };
     let mean = pairs.iter().map(&of_pair).sum::<f64>() / pairs.len() as f64;
     // What is judged are logarithms as a rule; shares of a difference are numbers like these.
-    let judged = stats::judge_nested(&nested(pairs, &of_pair), &terms)?.rqps;
+    let judged = stats::judge_nested(&nested_figures(pairs, &of_pair), &terms)?.rqps;
     let (middle, low, high) = (judged.estimate.ln(), judged.low.ln(), judged.high.ln());
     // The mean adds up over lines, whatever estimate belongs to the interval.
     Ok(Interval { estimate: mean, low: mean + low - middle, high: mean + high - middle })
@@ -182,7 +182,7 @@ fn scaled(interval: Interval, by: f64) -> Interval {
 
 /// The server's code by layer, as its instructions are shared.
 fn by_layer(counted: RunPair<'_>, cell: &Cell, code: &LedgerLine) -> Vec<LedgerLine> {
-    let shares = PerArm::from_fn(|arm| layer_shares(counted.arm(arm), cell));
+    let shares = PerArm::from_fn(|arm| layer_shares(counted.arm_on(arm), cell));
     if Arm::BOTH.iter().any(|arm| shares[*arm].is_empty()) {
         return Vec::new();
     }
@@ -273,8 +273,8 @@ mod tests {
     }
 
     fn of_run(run: &Run) -> Option<Ledger> {
-        let compared = crate::compare(run.first_pair()).unwrap();
-        ledger(run.first_pair(), run.first_pair(), &compared.cells[0]).unwrap()
+        let compared = crate::compare_run(run.first_pair()).unwrap();
+        cell_ledger(run.first_pair(), run.first_pair(), &compared.cells[0]).unwrap()
     }
 
     #[test]

@@ -51,10 +51,10 @@ mod variance;
 mod work;
 
 pub use arms::{as_arms, compare_arms, compare_pair};
-pub use comparison::compare;
+pub use comparison::compare_run;
 pub use error::JudgeError;
-pub use expectation::outcomes;
-pub use ledger::ledger;
+pub use expectation::figure_outcomes;
+pub use ledger::cell_ledger;
 pub use published::{agreement_of, replicate};
 pub use stored::compare_stored;
-pub use work::work;
+pub use work::compare_work;

@@ -93,7 +93,7 @@ mod tests {
                 round.readings.set(&format!("{ENGINE_PREFIX}{name}"), Some(value));
             }
         });
-        let compared = crate::compare(run.first_pair()).unwrap().mechanisms;
+        let compared = crate::compare_run(run.first_pair()).unwrap().mechanisms;
         let told: Vec<String> = compared.iter().map(|one| one.figure.to_string()).collect();
         assert_eq!(told, ["engine.activations / engine.commits", "engine.voluntary_switches"]);
         assert_eq!((compared[0].base, compared[0].test), (Some(1.9), Some(1.0)));
@@ -102,6 +102,6 @@ mod tests {
     #[test]
     fn other_arms_have_no_mechanisms() {
         let run = sample::of_pairs(10, "point-query", "sqlite:", 1, |_| {});
-        assert!(crate::compare(run.first_pair()).unwrap().mechanisms.is_empty());
+        assert!(crate::compare_run(run.first_pair()).unwrap().mechanisms.is_empty());
     }
 }

@@ -23,10 +23,10 @@ use dbdyno_stats::{self as stats, Terms};
 
 use crate::error::JudgeError;
 use crate::figures::of_round;
-use crate::judged::terms;
+use crate::judged::judgement_terms;
 use crate::rate_unit::CellUnits;
 use crate::sequential::{self, Values};
-use crate::variance::nested;
+use crate::variance::nested_figures;
 use dbdyno_workload::planned::step_of;
 
 /// Standard deviation of a start's true log-ratio, assumed where servers live once: that of rates
@@ -67,8 +67,8 @@ fn of_metric(
     pairs: &[PerArm<&Round>],
     metric: Metric,
 ) -> Result<Option<MetricComparison>, JudgeError> {
-    let units = CellUnits::of(run.plan(), cell);
-    let figure = metric.figure();
+    let units = CellUnits::of_cell(run.plan(), cell);
+    let figure = metric.round_figure();
     let said = |round: &Round| of_round(round, &figure, &units).unwrap_or(f64::NAN);
     // A percentile is a walk through a histogram: each round is asked once.
     let log = |pair: &PerArm<&Round>| (said(pair.test) / said(pair.base)).ln();
@@ -93,14 +93,15 @@ fn judged(
 ) -> Result<(Interval, Verdict, f64), JudgeError> {
     let plan = run.plan();
     let sequence = sequential::sequence_of(plan, cell);
-    let values = sequence.and_then(|sequence| Some((sequence, Values::of(plan, pairs, &log)?)));
+    let values =
+        sequence.and_then(|sequence| Some((sequence, Values::of_pairs(plan, pairs, &log)?)));
     if let Some((sequence, values)) = values {
         let known_sd = if sequential::has_starts(plan) { 0.0 } else { between_sd };
         let look = stats::judge_sequence(&values.logs, known_sd, plan.rule.budget, &sequence)?;
         return Ok((look.rqps, look.verdict, look.p_value));
     }
-    let terms = Terms { between_sd, ..terms(plan) };
-    let once = stats::judge_nested(&nested(pairs, &log), &terms)?;
+    let terms = Terms { between_sd, ..judgement_terms(plan) };
+    let once = stats::judge_nested(&nested_figures(pairs, &log), &terms)?;
     Ok((once.rqps, once.verdict, once.p_value))
 }
 
@@ -139,7 +140,7 @@ mod tests {
     }
 
     fn told(run: &Run) -> Vec<(Metric, MetricVerdict)> {
-        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
+        let cell = crate::compare_run(run.first_pair()).unwrap().cells.remove(0);
         cell.metrics.iter().map(|one| (one.metric, one.verdict)).collect()
     }
 
@@ -149,7 +150,7 @@ mod tests {
         let of = |percent| told(&run(18, SERVER, percent));
         assert_eq!(of(130), [(Metric::ServerCpu, MetricVerdict::Higher), p99]);
         assert_eq!(of(77), [(Metric::ServerCpu, MetricVerdict::Lower), p99]);
-        let comparison = crate::compare(run(18, SERVER, 130).first_pair()).unwrap();
+        let comparison = crate::compare_run(run(18, SERVER, 130).first_pair()).unwrap();
         assert_eq!(comparison.cells[0].verdict, Verdict::Equal, "of the rate");
         let Interval { estimate, low, high } = comparison.cells[0].metrics[0].ratio;
         assert!(1.29 < low && low < estimate && estimate < high && high < 1.32, "{low} {high}");
@@ -187,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_step_of_the_insert_benchmark_has_columns_of_its_own() {
-        let comparison = crate::compare(of_load("l.i0", SERVER, 1, |_| {}).first_pair()).unwrap();
+        let comparison =
+            crate::compare_run(of_load("l.i0", SERVER, 1, |_| {}).first_pair()).unwrap();
         let cell = &comparison.cells[0];
         assert!(cell.q_value.is_some(), "its rate is judged: {:?}", cell.warnings);
         assert!(cell.metrics.is_empty());
@@ -204,7 +206,7 @@ mod tests {
     #[test]
     fn a_run_that_is_looked_at_is_judged_by_all_its_looks() {
         let mut run = run(20, "sqlite:", 103);
-        let metric = |run: &Run| crate::compare(run.first_pair()).unwrap().cells[0].metrics[0];
+        let metric = |run: &Run| crate::compare_run(run.first_pair()).unwrap().cells[0].metrics[0];
         let once = metric(&run);
         run.plan.rule.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
         run.plan.schedule.pairs = 40;

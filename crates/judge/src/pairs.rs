@@ -4,7 +4,7 @@
 use dbdyno_model::{Arm, Cell, PerArm, Round, RunPair};
 use dbdyno_stats as stats;
 
-use crate::exclusion::exclude;
+use crate::exclusion::exclude_unusual;
 use crate::rate_unit::CellUnits;
 use crate::variance::{by_start, mean};
 
@@ -26,8 +26,8 @@ pub(crate) fn log_ratio(units: &CellUnits, pair: &PerArm<&Round>) -> f64 {
 /// The standard deviation of the log-ratios of pairs within a start; `None` if all starts of the
 /// cell together say less of it than one that has as many pairs as a verdict needs.
 pub(crate) fn noise_of(run: RunPair<'_>, cell: &Cell) -> Option<f64> {
-    let units = CellUnits::of(run.plan(), cell);
-    let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
+    let units = CellUnits::of_cell(run.plan(), cell);
+    let pairs = exclude_unusual(run, cell, pairs_of(run, cell)).pairs;
     let starts = by_start(&pairs, |pair| log_ratio(&units, pair));
     // Each start has spent one of its pairs on its mean.
     let (mut squares, mut degrees) = (0.0, 0);

@@ -14,14 +14,14 @@
 use dbdyno_model::experiment::RoundFigure;
 use dbdyno_model::published::{
     Agreement, FigureStanding, PublishedRow, PublishedTable, ReplicatedRow, ReplicatedTable,
-    tolerance,
+    ratio_tolerance,
 };
 use dbdyno_model::{CellComparison, Comparison, Interval, Pairing, Run, RunPair, Severity};
 use dbdyno_stats::agreement::{median, rank_correlation};
 
 use crate::arms::compare_pair;
 use crate::error::JudgeError;
-use crate::expectation::outcomes;
+use crate::expectation::figure_outcomes;
 
 /// Holds a printed table against the arms that stand for its releases; `None` where one of them was
 /// not measured.
@@ -42,7 +42,7 @@ pub fn replicate(
         ReplicatedRow {
             ours,
             by_server_cpu: measured.of(row, &measured.by_server_cpu),
-            standing: FigureStanding::of(row.ratio, ours),
+            standing: FigureStanding::from_ratios(row.ratio, ours),
             published: row.clone(),
         }
     };
@@ -101,7 +101,7 @@ impl ArmRatios {
     /// intervals: if half of the cells lie above a bound, so does their median. That is wider than
     /// it need be, as errors of cells that are independent cancel in a median.
     fn of(&self, row: &PublishedRow, ratios: &[Ratio]) -> Option<Interval> {
-        let Some(group) = row.group() else {
+        let Some(group) = row.load_group() else {
             return ratios.iter().find(|cell| row.is_of(&cell.load)).map(|cell| cell.ratio);
         };
         let own = ratios.iter().filter(|cell| cell.group.as_deref() == Some(group));
@@ -122,7 +122,7 @@ fn ratios(
     clients: Option<u32>,
     figure: &RoundFigure,
 ) -> Result<Vec<Ratio>, JudgeError> {
-    let outcomes = outcomes(run, comparison, figure)?;
+    let outcomes = figure_outcomes(run, comparison, figure)?;
     let usable = comparison.cells.iter().zip(outcomes).filter(|(cell, _)| {
         let is_blocked = cell.warnings.iter().any(|one| one.severity == Severity::Blocks);
         !is_blocked && is_theirs(cell, comparison, clients)
@@ -151,7 +151,7 @@ fn agreement(
     rows: &[ReplicatedRow],
     ours: impl Fn(&ReplicatedRow) -> Option<Interval>,
 ) -> Option<Agreement> {
-    let both = rows.iter().filter(|row| row.published.group().is_none());
+    let both = rows.iter().filter(|row| row.published.load_group().is_none());
     agreement_of(both.filter_map(|row| Some((row.published.ratio, ours(row)?.estimate))))
 }
 
@@ -160,7 +160,8 @@ pub fn agreement_of(both: impl Iterator<Item = (f64, f64)>) -> Option<Agreement>
     let (theirs, ours): (Vec<f64>, Vec<f64>) = both.unzip();
     let shifts: Vec<f64> = theirs.iter().zip(&ours).map(|(theirs, ours)| ours - theirs).collect();
     let sizes: Vec<f64> = shifts.iter().map(|shift| shift.abs()).collect();
-    let within = theirs.iter().zip(&sizes).filter(|(theirs, size)| **size <= tolerance(**theirs));
+    let within =
+        theirs.iter().zip(&sizes).filter(|(theirs, size)| **size <= ratio_tolerance(**theirs));
     Some(Agreement {
         rows: theirs.len() as u32,
         rank_correlation: rank_correlation(&theirs, &ours),
@@ -215,7 +216,7 @@ mod tests {
         ];
         let run = run();
         let found = replicate(&run, table("rate", &rows), Some(Pairing::USUAL)).unwrap();
-        let comparison = crate::compare(run.first_pair()).unwrap();
+        let comparison = crate::compare_run(run.first_pair()).unwrap();
         let of = |load: &str| {
             comparison.cells.iter().find(|cell| cell.cell.load == load).map(|cell| cell.rqps)
         };
@@ -230,7 +231,7 @@ mod tests {
                 load => of(load).map(|ours| ours.estimate),
             };
             assert_eq!(row.ours.map(|ours| ours.estimate), expected, "{load}");
-            assert_eq!(row.standing, FigureStanding::of(theirs, row.ours), "{load}");
+            assert_eq!(row.standing, FigureStanding::from_ratios(theirs, row.ours), "{load}");
         }
         let standings: Vec<FigureStanding> = found.rows.iter().map(|row| row.standing).collect();
         assert_eq!(

@@ -21,15 +21,15 @@ pub(crate) struct CellUnits {
 
 impl CellUnits {
     /// That of a cell; a load that is not known any more is told in statements.
-    pub(crate) fn of(plan: &Plan, cell: &Cell) -> CellUnits {
-        let load = planned::resolve(plan, &cell.load).ok();
+    pub(crate) fn of_cell(plan: &Plan, cell: &Cell) -> CellUnits {
+        let load = planned::planned_load(plan, &cell.load).ok();
         let unit = match load.as_ref().map(|load| load.unit) {
             Some(Unit::Rows(rows)) => RateUnit::Rows(rows),
             Some(Unit::Transactions) => RateUnit::Transactions,
             Some(Unit::Statements) | None => RateUnit::Queries,
         };
         let rests = match plan.question.driving {
-            Driving::Closed => load.is_some_and(|load| load.rests()),
+            Driving::Closed => load.is_some_and(|load| load.rests_between_events()),
             Driving::Thinking(_) => true,
             // The schedule decides; its response times stand apart from latencies.
             Driving::Open(_) | Driving::Search(_) => false,
@@ -43,7 +43,7 @@ impl CellUnits {
     }
 
     /// A rate in words: `5400/s`, `120000 rows/s`, `900 transactions/min`.
-    pub(crate) fn told(&self, rate: f64) -> String {
+    pub(crate) fn rate_text(&self, rate: f64) -> String {
         match self.unit {
             RateUnit::Queries => format!("{rate:.0}/s"),
             RateUnit::Rows(_) | RateUnit::Transactions => {

@@ -3,7 +3,7 @@
 use dbdyno_model::{PerArm, Round};
 use dbdyno_stats as stats;
 
-use crate::variance::{self, nested};
+use crate::variance::{self, nested_figures};
 
 /// From here on the means of starts are the replicates.
 const MANY_STARTS: usize = stats::MIN_PAIRS as usize;
@@ -18,14 +18,14 @@ pub(crate) struct Replicates {
 /// The logarithms of a figure of the pairs at several places. Where the servers lived often enough
 /// in every cell, means of fillings or starts are the replicates; else pairs are, and the spread of
 /// starts is assumed.
-pub(crate) fn replicates(
+pub(crate) fn figure_replicates(
     places: &[(f64, Vec<PerArm<&Round>>)],
     figure: impl Fn(&Round) -> Option<f64>,
 ) -> Replicates {
     let log = |round: &Round| figure(round).map_or(f64::NAN, f64::ln);
     let nests: Vec<PerArm<Nest>> = places
         .iter()
-        .map(|(_, pairs)| PerArm::from_fn(|arm| nested(pairs, |pair| log(pair[arm]))))
+        .map(|(_, pairs)| PerArm::from_fn(|arm| nested_figures(pairs, |pair| log(pair[arm]))))
         .collect();
     let fewest: usize =
         nests.iter().map(|nest| nest.base.iter().map(Vec::len).sum()).min().unwrap_or(0);
@@ -45,6 +45,6 @@ type Nest = Vec<Vec<Vec<f64>>>;
 
 /// The replicates of an arm: of the highest level if its servers were started often enough.
 fn logs(nest: &Nest, restarted: bool) -> Vec<f64> {
-    let highest = if restarted { variance::highest(nest) } else { None };
+    let highest = if restarted { variance::top_level_means(nest) } else { None };
     highest.unwrap_or_else(|| nest.concat().concat())
 }

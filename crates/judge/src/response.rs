@@ -16,7 +16,7 @@ use dbdyno_stats::{self as stats, Terms};
 
 use crate::error::JudgeError;
 use crate::sequential;
-use crate::variance::{self, nested};
+use crate::variance::{self, nested_figures};
 
 /// What is judged of a cell, however it was driven.
 pub(crate) struct CellJudgement {
@@ -54,7 +54,7 @@ impl CellJudgement {
     /// Puts what the looks say in place of what a single judgement would, where the plan is looked
     /// at.
     pub(crate) fn look_again(&mut self, run: RunPair<'_>, cell: &Cell) -> Result<(), JudgeError> {
-        if let Some((look, pairs)) = sequential::known(run, cell)? {
+        if let Some((look, pairs)) = sequential::known_look(run, cell)? {
             let looks = look.looks;
             self.take(look, ExperimentLevel::Pair, pairs);
             self.looks = Some(looks);
@@ -99,7 +99,7 @@ impl CellJudgement {
     ) -> Result<CellJudgement, JudgeError> {
         let measures = [0.5, 0.99].map(|quantile| {
             let ns = |round: &Round| times(round).quantile_ns(quantile).max(1) as f64;
-            nested(pairs, |pair| (ns(pair.base) / ns(pair.test)).ln())
+            nested_figures(pairs, |pair| (ns(pair.base) / ns(pair.test)).ln())
         });
         let joint = stats::judge_jointly(&[&measures[0], &measures[1]], terms)?;
         let decides = |index: usize| joint.measures[index].1 == joint.verdict;
@@ -150,8 +150,8 @@ pub(crate) fn offered_rate(round: &Round) -> f64 {
 
 /// Whether a round satisfies the condition and held its rate: with a queue that grows, a condition
 /// holds for as long as the round is short.
-pub fn passes(round: &Round, slo: Slo) -> bool {
-    round.open.as_ref().is_some_and(|open| slo.holds(&open.response)) && round.holds_its_rate()
+pub fn holds_slo(round: &Round, slo: Slo) -> bool {
+    round.open.as_ref().is_some_and(|open| slo.holds_for(&open.response)) && round.holds_its_rate()
 }
 
 /// The rounds in which the searches of a cell ended, as pairs, and how many searches found no rate
@@ -172,7 +172,7 @@ pub(crate) fn ends_of_searches<'a>(
             for step in steps {
                 measured = true;
                 let higher = best.is_none_or(|best| offered_rate(step) > offered_rate(best));
-                if passes(step, slo) && higher {
+                if holds_slo(step, slo) && higher {
                     best = Some(step);
                 }
             }
@@ -188,7 +188,7 @@ pub(crate) fn ends_of_searches<'a>(
 }
 
 /// What the rounds of an arm were like in the open loop; `None` for the closed one.
-pub(crate) fn summary(rounds: &[&Round]) -> Option<OpenSummary> {
+pub(crate) fn open_summary(rounds: &[&Round]) -> Option<OpenSummary> {
     let seconds = rounds.iter().map(|round| round.wall_ns as f64 / 1e9).sum::<f64>();
     let (mut response, mut lag) = (LatencyHistogram::new(), LatencyHistogram::new());
     let (mut offered, mut unanswered, mut events) = (0, 0, 0);
@@ -228,7 +228,7 @@ const HELD: f64 = 0.99;
 const LAG_SHARE_HIGH: f64 = 0.2;
 
 /// What the reader of response times must know.
-pub(crate) fn warnings(arm: Arm, summary: &ArmSummary) -> Vec<Warning> {
+pub(crate) fn response_warnings(arm: Arm, summary: &ArmSummary) -> Vec<Warning> {
     let Some(open) = &summary.open else { return Vec::new() };
     let mut warnings = Vec::new();
     if open.unanswered > 0 || open.achieved_per_second < HELD * open.offered_per_second {

@@ -16,11 +16,11 @@ use dbdyno_model::{
     Plan, Round, RunPair, Severity, Warning,
 };
 use dbdyno_stats as stats;
-use dbdyno_workload::{Span, span};
+use dbdyno_workload::{Span, load_span};
 
 use crate::error::JudgeError;
 use crate::judged::judged_pairs;
-use crate::replicates::{Replicates, replicates};
+use crate::replicates::{Replicates, figure_replicates};
 use crate::variance::mean_of_rounds;
 use dbdyno_workload::planned;
 
@@ -76,10 +76,10 @@ fn span_of(plan: &Plan, cell: &Cell) -> Option<Span> {
     if planned::step_of(cell).is_some() {
         return None;
     }
-    let load = planned::resolve(plan, &cell.load).ok()?;
+    let load = planned::planned_load(plan, &cell.load).ok()?;
     // The tables of a custom load are its own.
     let rows = (!planned::is_custom(plan, &cell.load)).then_some(plan.question.rows);
-    let mut span = span(&load, rows)?;
+    let mut span = load_span(&load, rows)?;
     // The same load before and after writes meets two different databases.
     if cell.load.contains(".pre") {
         span.shape.push_str(" .pre");
@@ -98,7 +98,7 @@ fn of_series(run: RunPair<'_>, series: &Series<'_>) -> Result<Vec<CostComparison
     let measures: Vec<(CostMeasure, Figure)> = seen.collect();
     let (mut logs, mut known_sd) = (Vec::new(), 0.0_f64);
     for (_, figure) in &measures {
-        let Replicates { points, between_sd } = replicates(&rounds, figure);
+        let Replicates { points, between_sd } = figure_replicates(&rounds, figure);
         known_sd = known_sd.max(between_sd);
         logs.push(points);
     }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn loads_that_differ_in_rows_alone_become_a_line_that_names_what_changed() {
-        let costs = crate::compare(run(&LOADS, 59.0).first_pair()).unwrap().costs;
+        let costs = crate::compare_run(run(&LOADS, 59.0).first_pair()).unwrap().costs;
         let told: Vec<(&str, CostMeasure)> =
             costs.iter().map(|cost| (&*cost.loads, cost.measure)).collect();
         assert_eq!(
@@ -186,10 +186,10 @@ mod tests {
 
     #[test]
     fn two_sizes_say_what_is_missing_and_one_says_nothing() {
-        let costs = crate::compare(run(&LOADS[..2], 59.0).first_pair()).unwrap().costs;
+        let costs = crate::compare_run(run(&LOADS[..2], 59.0).first_pair()).unwrap().costs;
         assert_eq!(costs.len(), 2);
         assert!(costs.iter().all(|cost| cost.warnings[0].code == "cost-few-sizes"));
-        assert!(crate::compare(run(&LOADS[2..], 59.0).first_pair()).unwrap().costs.is_empty());
+        assert!(crate::compare_run(run(&LOADS[2..], 59.0).first_pair()).unwrap().costs.is_empty());
     }
 
     #[test]

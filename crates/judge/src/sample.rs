@@ -12,7 +12,7 @@ pub(crate) fn set_events(round: &mut Round, events: f64) {
     (round.events, round.statements) = (count, count);
     round.latency = LatencyHistogram::new();
     let clients = u64::from(round.key.cell.clients);
-    (0..count).for_each(|_| round.latency.record(clients * WALL_NS / count));
+    (0..count).for_each(|_| round.latency.record_latency(clients * WALL_NS / count));
 }
 
 /// Length of a round.
@@ -99,7 +99,7 @@ fn round(key: RoundKey) -> Round {
     // As long as Little's law wants them.
     let mut latency = LatencyHistogram::new();
     let clients = u64::from(key.cell.clients);
-    (0..rate).for_each(|_| latency.record(clients * WALL_NS / rate));
+    (0..rate).for_each(|_| latency.record_latency(clients * WALL_NS / rate));
     Round {
         key,
         start: 0,

@@ -16,11 +16,11 @@ use dbdyno_stats as stats;
 use stats::{ConfidenceSequence, Price, Spread};
 
 use crate::error::JudgeError;
-use crate::exclusion::exclude;
+use crate::exclusion::exclude_unusual;
 use crate::family;
 use crate::pairs::{log_ratio, noise_of, pairs_of};
 use crate::rate_unit::CellUnits;
-use crate::variance::{by_start, mean, starts};
+use crate::variance::{by_start, mean, round_starts};
 use dbdyno_model::RoundPace;
 
 /// Whether servers are started anew between two looks.
@@ -41,7 +41,7 @@ pub struct Values {
 impl Values {
     /// Of these pairs of a cell; `None` where the plan is not looked at, or not yet. What is not
     /// half as long as it was meant to be is left out: it was interrupted, or has just begun.
-    pub fn of(
+    pub fn of_pairs(
         plan: &Plan,
         pairs: &[PerArm<&Round>],
         log: impl Fn(&PerArm<&Round>) -> f64,
@@ -77,9 +77,9 @@ fn values_by(plan: &Plan, run: RunPair<'_>, cell: &Cell) -> Option<Values> {
     if run.plan().question.driving != Driving::Closed {
         return None;
     }
-    let units = CellUnits::of(run.plan(), cell);
-    let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
-    Values::of(plan, &pairs, |pair| log_ratio(&units, pair))
+    let units = CellUnits::of_cell(run.plan(), cell);
+    let pairs = exclude_unusual(run, cell, pairs_of(run, cell)).pairs;
+    Values::of_pairs(plan, &pairs, |pair| log_ratio(&units, pair))
 }
 
 /// Starts or stretches that a cell has by this plan; at least one of what was measured at all.
@@ -109,7 +109,7 @@ pub fn is_known(run: RunPair<'_>, cell: &Cell, half: f64) -> Result<bool, JudgeE
 
 /// What a cell tells whose measuring ended as soon as it was known well; `None` of one that was
 /// not, or ended otherwise.
-pub(crate) fn known(
+pub(crate) fn known_look(
     run: RunPair<'_>,
     cell: &Cell,
 ) -> Result<Option<(stats::Look, u32)>, JudgeError> {
@@ -133,8 +133,8 @@ fn looked(run: RunPair<'_>, cell: &Cell) -> Option<PairLogs> {
     if run.plan().question.driving != Driving::Closed {
         return None;
     }
-    let units = CellUnits::of(run.plan(), cell);
-    let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
+    let units = CellUnits::of_cell(run.plan(), cell);
+    let pairs = exclude_unusual(run, cell, pairs_of(run, cell)).pairs;
     let starts = pairs.chunk_by(|a, b| a.base.start == b.base.start).count() as u32;
     let logs: Vec<f64> = pairs.iter().map(|pair| log_ratio(&units, pair)).collect();
     (!logs.is_empty()).then_some(PairLogs { logs, starts })
@@ -160,7 +160,7 @@ pub fn pairs_missing(
     if values.logs.len() < stats::MIN_PAIRS as usize {
         return Ok(once);
     }
-    let alpha = family::alpha_among(plan.answers());
+    let alpha = family::alpha_among(plan.answer_count());
     let (logs, known_sd) = (&values.logs, values.known_sd);
     let starts = stats::starts_missing(logs, known_sd, plan.rule.budget, alpha, &sequence)?;
     Ok(starts.map(|starts| starts.saturating_mul(values.pairs)))
@@ -168,17 +168,17 @@ pub fn pairs_missing(
 
 /// The sequence of looks at a cell of a plan that has them.
 pub(crate) fn sequence_of(plan: &Plan, cell: &Cell) -> Option<ConfidenceSequence> {
-    let (_, horizon) = plan.rule.stopping.looks()?;
+    let (_, horizon) = plan.rule.stopping.look_schedule()?;
     Some(match judged_starts(plan, cell) {
         0 => ConfidenceSequence::new(horizon),
-        judged => ConfidenceSequence::beyond(judged),
+        judged => ConfidenceSequence::after_judgement(judged),
     })
 }
 
 /// What the pairs and starts of a cell took, from when they began; `None` for fewer than two pairs.
 /// Where servers were never started anew, what that takes is the model's guess.
 pub(crate) fn price_of(run: RunPair<'_>, cell: &Cell) -> Option<Price> {
-    let starts = starts(run.rounds().filter(|round| round.key.cell == *cell));
+    let starts = round_starts(run.rounds().filter(|round| round.key.cell == *cell));
     let (mut within_s, mut rounds, mut between) = (0.0, 0, Vec::new());
     for two in starts.windows(2) {
         let apart_s = two[1].at_s - two[0].at_s;
@@ -207,14 +207,14 @@ pub(crate) fn price_of(run: RunPair<'_>, cell: &Cell) -> Option<Price> {
 pub(crate) fn spread_of(run: RunPair<'_>, cell: &Cell) -> Option<Spread> {
     let pair_sd = noise_of(run, cell)?;
     let assumed = stats::BETWEEN_STARTS_SD;
-    let units = CellUnits::of(run.plan(), cell);
-    let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
+    let units = CellUnits::of_cell(run.plan(), cell);
+    let pairs = exclude_unusual(run, cell, pairs_of(run, cell)).pairs;
     let starts = by_start(&pairs, |pair| log_ratio(&units, pair));
     let means: Vec<f64> = starts.iter().map(|start| mean(start)).collect();
     if means.len() < MANY {
         return Some(Spread { pair_sd, start_sd: assumed });
     }
-    let of_means = stats::paired(&means, stats::SHOWN_CONFIDENCE).ok()?.sd_log;
+    let of_means = stats::paired_estimate(&means, stats::SHOWN_CONFIDENCE).ok()?.sd_log;
     let of_pairs = starts.iter().map(|start| 1.0 / start.len() as f64);
     let of_pairs = pair_sd * pair_sd * of_pairs.sum::<f64>() / starts.len() as f64;
     // Few starts may seem to have no spread at all, and are not promised to.
@@ -243,7 +243,7 @@ pub fn missing_ns(run: RunPair<'_>, cell: &Cell, pairs: u32) -> Option<u64> {
 
 /// Time that the rounds of a run have taken, without what was between two processes that measured
 /// it.
-pub fn spent(run: RunPair<'_>) -> std::time::Duration {
+pub fn time_spent(run: RunPair<'_>) -> std::time::Duration {
     let of_cell = |cell: Cell| {
         let price = price_of(run, &cell)?;
         let (starts, pairs) = starts_of(run, &cell);
@@ -280,13 +280,13 @@ mod tests {
             sample::set_events(round, 20_000.0 * if is_test { share } else { 1.0 });
         });
         run.plan.schedule.restarts = 11;
-        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
+        let cell = crate::compare_run(run.first_pair()).unwrap().cells.remove(0);
         assert_eq!(cell.verdict, Verdict::Undecided);
         let missing = cell.pairs_missing.unwrap();
         assert!((50..=90).contains(&missing), "{missing} pairs");
         run.plan.rule.interval =
             dbdyno_model::IntervalChoice::Given(dbdyno_model::IntervalKind::Robust);
-        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
+        let cell = crate::compare_run(run.first_pair()).unwrap().cells.remove(0);
         let once = cell.pairs_missing.unwrap();
         assert!(once < missing / 2, "it cannot be made longer, and {once} would do in a new run");
     }

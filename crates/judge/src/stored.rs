@@ -18,17 +18,17 @@ use dbdyno_model::{
 };
 use dbdyno_stats::{self as stats, ConfidenceSequence, Judgement, RunStarts};
 
-use crate::cautions::against;
+use crate::cautions::cell_warnings;
 use crate::cell::{cell_comparison, group_of};
 use crate::comparison::{found_against, found_beside, labels, of_whole};
 use crate::error::JudgeError;
-use crate::exclusion::{IncludedPairs, exclude};
+use crate::exclusion::{IncludedPairs, exclude_unusual};
 use crate::family;
 use crate::pairs::{log_ratio, pairs_of};
 use crate::rate_unit::CellUnits;
 use crate::response::CellJudgement;
 use crate::sequential::{self, Values};
-use crate::variance::{highest, nested};
+use crate::variance::{nested_figures, top_level_means};
 
 /// Compares what the *test* arms of two stored runs did.
 ///
@@ -50,18 +50,22 @@ pub fn compare_stored(
     let runs = PerArm { base, test };
     let labels = runs.map(labels);
     let is_controlled = labels.base.base == labels.test.base;
-    let specs = runs.map(|run| run.spec(Arm::Test));
+    let specs = runs.map(|run| run.spec_on(Arm::Test));
     let facts = runs.map(|run| run.environment(Arm::Test));
-    let audit = dbdyno_audit::audit(&specs, &facts);
-    let findings = dbdyno_audit::findings(&audit);
+    let audit = dbdyno_audit::audit_arms(&specs, &facts);
+    let findings = dbdyno_audit::audit_warnings(&audit);
     let mut cells = Vec::new();
     for cell in test.plan().cells() {
         let withheld = (!is_controlled).then(|| not_interleaved(base, test));
         let found = found_against(&findings, &cell).into_iter().chain(withheld).collect();
         cells.extend(of_cell(&runs, &cell, is_controlled, budget, found)?);
     }
-    let family = family::control(&mut cells.iter_mut().collect::<Vec<_>>());
-    let counts = crate::counts::compare(runs.map(|run| run.arm(Arm::Test)), budget, &cells)?;
+    let family = family::control_false_discoveries(&mut cells.iter_mut().collect::<Vec<_>>());
+    let counts = crate::counts::compare_counted_loads(
+        runs.map(|run| run.arm_on(Arm::Test)),
+        budget,
+        &cells,
+    )?;
     let mut warnings: Vec<Warning> =
         is_controlled.then(|| ratio_of_ratios(base, test)).into_iter().collect();
     for run in [base, test] {
@@ -93,16 +97,16 @@ fn of_cell(
     budget: f64,
     mut against_it: Vec<Warning>,
 ) -> Result<Option<CellComparison>, JudgeError> {
-    let sifted = runs.map(|run| exclude(run, cell, pairs_of(run, cell)));
+    let sifted = runs.map(|run| exclude_unusual(run, cell, pairs_of(run, cell)));
     if Arm::BOTH.into_iter().any(|arm| sifted[arm].pairs.is_empty()) {
         return Ok(None);
     }
-    let units = CellUnits::of(runs.test.plan(), cell);
+    let units = CellUnits::of_cell(runs.test.plan(), cell);
     let log = |pair: &PerArm<&Round>| {
         if is_controlled { log_ratio(&units, pair) } else { units.rate(pair.test).ln() }
     };
-    let nests = sifted.as_ref().map(|sifted| nested(&sifted.pairs, log));
-    let replicates = nests.as_ref().map(|nest| highest(nest));
+    let nests = sifted.as_ref().map(|sifted| nested_figures(&sifted.pairs, log));
+    let replicates = nests.as_ref().map(|nest| top_level_means(nest));
     let (are_starts, logs) = match replicates {
         PerArm { base: Some(base), test: Some(test) } => (true, PerArm { base, test }),
         _ => (false, nests.map(|nest| nest.concat().concat())),
@@ -132,7 +136,7 @@ fn of_cell(
     for arm in Arm::BOTH {
         let (run, IncludedPairs { pairs, warning, .. }) = (runs[arm], &sifted[arm]);
         let arms = PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
-        let found = against(run, cell, &units, &arms).into_iter().chain(warning.clone());
+        let found = cell_warnings(run, cell, &units, &arms).into_iter().chain(warning.clone());
         against_it.extend(found.map(|warning| said_of(run, warning)));
     }
     let rounds: PerArm<Vec<&Round>> =
@@ -168,7 +172,7 @@ fn looked_at(
     cell: &Cell,
     once: &PerArm<Vec<f64>>,
 ) -> Option<PerArm<LookedAt>> {
-    Arm::BOTH.into_iter().find(|arm| runs[*arm].plan().rule.stopping.looks().is_some())?;
+    Arm::BOTH.into_iter().find(|arm| runs[*arm].plan().rule.stopping.look_schedule().is_some())?;
     let of = |arm: Arm| {
         let plan = runs[arm].plan();
         let sequence = sequential::sequence_of(plan, cell);
@@ -383,7 +387,7 @@ mod tests {
         let of_base = |round: &&mut Round| round.key.arm == ArmIndex::BASE;
         for round in b.rounds.iter_mut().filter(of_base).take(1) {
             round.latency = LatencyHistogram::new();
-            (0..round.events).for_each(|_| round.latency.record(WALL_NS / 1_000));
+            (0..round.events).for_each(|_| round.latency.record_latency(WALL_NS / 1_000));
         }
         let (verdict, gate, codes) = gated(&a, &b);
         assert_eq!((verdict, gate), (Verdict::Undecided, GateOutcome::CannotTell));

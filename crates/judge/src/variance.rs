@@ -22,11 +22,11 @@ pub(crate) fn by_start(
     pairs: &[PerArm<&Round>],
     figure: impl Fn(&PerArm<&Round>) -> f64,
 ) -> Vec<Vec<f64>> {
-    nested(pairs, figure).concat()
+    nested_figures(pairs, figure).concat()
 }
 
 /// A figure of each pair, by the filling of the tables and the start of the servers.
-pub(crate) fn nested(
+pub(crate) fn nested_figures(
     pairs: &[PerArm<&Round>],
     figure: impl Fn(&PerArm<&Round>) -> f64,
 ) -> Vec<Vec<Vec<f64>>> {
@@ -48,7 +48,7 @@ pub(crate) fn nested(
 
 /// A value for each filling, or else for each start of the servers, where there are as many as a
 /// verdict needs: what is below is averaged away, and what is above was not repeated.
-pub(crate) fn highest(nest: &stats::Nest) -> Option<Vec<f64>> {
+pub(crate) fn top_level_means(nest: &stats::Nest) -> Option<Vec<f64>> {
     let enough = |values: &Vec<f64>| values.len() >= stats::MIN_PAIRS as usize;
     let starts: Vec<Vec<f64>> =
         nest.iter().map(|starts| starts.iter().map(|start| mean(start)).collect()).collect();
@@ -64,8 +64,8 @@ pub(crate) fn mean_of_rounds(
 ) -> Result<Interval, stats::StatsError> {
     let alone: Vec<PerArm<&Round>> =
         rounds.iter().map(|round| PerArm { base: *round, test: *round }).collect();
-    let nest = nested(&alone, |round| figure(round.base).ln());
-    let logs = highest(&nest).unwrap_or_else(|| nest.concat().concat());
+    let nest = nested_figures(&alone, |round| figure(round.base).ln());
+    let logs = top_level_means(&nest).unwrap_or_else(|| nest.concat().concat());
     let values: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     stats::geometric_mean_interval(&values, stats::SHOWN_CONFIDENCE)
 }
@@ -81,10 +81,10 @@ pub(crate) fn levels(
     interval: IntervalKind,
     between_sd: f64,
 ) -> Option<Levels> {
-    let components = stats::components(nest, interval, between_sd);
+    let components = stats::variance_components(nest, interval, between_sd);
     let costs = costs(pairs)?;
-    let advice = stats::advise(&components, &costs, MINUTE_S);
-    let shares = stats::shares(&components);
+    let advice = stats::spending_advice(&components, &costs, MINUTE_S);
+    let shares = stats::variance_shares(&components);
     let seconds = |level| match level {
         ExperimentLevel::Pair => Some(costs.pair),
         ExperimentLevel::Start => costs.start,
@@ -115,7 +115,7 @@ pub(crate) struct Start {
 }
 
 /// When rounds began, in the order of time.
-pub(crate) fn starts<'r>(rounds: impl Iterator<Item = &'r Round>) -> Vec<Start> {
+pub(crate) fn round_starts<'r>(rounds: impl Iterator<Item = &'r Round>) -> Vec<Start> {
     let mut rounds: Vec<&Round> = rounds.collect();
     rounds.sort_by_key(|round| round.started_unix_ms);
     let at_once = rounds.chunk_by(|a, b| a.started_unix_ms == b.started_unix_ms);
@@ -131,7 +131,7 @@ pub(crate) fn starts<'r>(rounds: impl Iterator<Item = &'r Round>) -> Vec<Start> 
 
 /// Rounds in the order of time, and the gaps between them.
 fn costs(pairs: &[PerArm<&Round>]) -> Option<Costs> {
-    let starts = starts(pairs.iter().flat_map(|pair| [pair.base, pair.test]));
+    let starts = round_starts(pairs.iter().flat_map(|pair| [pair.base, pair.test]));
     let (mut within, mut of_starts, mut of_fillings) = (Vec::new(), Vec::new(), Vec::new());
     let mut between_rounds = Vec::new();
     for two in starts.windows(2) {
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn pairs_are_nested_in_starts_and_starts_in_fillings() {
         let run = run();
-        let nest = nested(&pairs(&run), |pair| f64::from(pair.base.key.pair));
+        let nest = nested_figures(&pairs(&run), |pair| f64::from(pair.base.key.pair));
         let counts: Vec<usize> = nest.iter().map(Vec::len).collect();
         assert_eq!(counts, [2, 2, 1]);
         assert_eq!(nest[1][0], [6.0, 7.0, 8.0]);

@@ -6,7 +6,7 @@
 //! round may have what another one did: the sums are right, and the interval is as wide as that.
 
 use dbdyno_model::experiment::Sign;
-use dbdyno_model::server_facts::{FACTS, FactKind, STATEMENTS, reading};
+use dbdyno_model::server_facts::{FACTS, FactKind, STATEMENTS, fact_reading};
 use dbdyno_model::{
     Arm, CellComparison, FactComparison, FactWorth, Interval, PerArm, Round, RunPair, ServerFact,
 };
@@ -35,7 +35,10 @@ const LEVELS: [(&str, f64); 5] = [
 ///
 /// # Errors
 /// Figures that cannot be judged, which only a damaged store can hold.
-pub fn work(run: RunPair<'_>, cell: &CellComparison) -> Result<Vec<FactComparison>, JudgeError> {
+pub fn compare_work(
+    run: RunPair<'_>,
+    cell: &CellComparison,
+) -> Result<Vec<FactComparison>, JudgeError> {
     let (pairs, ..) = judged_pairs(run, &cell.cell);
     let mut all = Vec::new();
     for fact in FACTS {
@@ -103,7 +106,7 @@ fn weight(one: &FactComparison) -> f64 {
 
 fn mean_of<'r>(fact: &ServerFact, rounds: impl Iterator<Item = &'r Round> + Clone) -> Option<f64> {
     let sum = |name: &str| -> Option<f64> {
-        let mut seen = rounds.clone().filter_map(|round| round.readings.get(&reading(name)));
+        let mut seen = rounds.clone().filter_map(|round| round.readings.get(&fact_reading(name)));
         let first = seen.next()?;
         Some(first + seen.sum::<f64>())
     };
@@ -122,7 +125,7 @@ fn mean_of<'r>(fact: &ServerFact, rounds: impl Iterator<Item = &'r Round> + Clon
 }
 
 fn of_round(fact: &ServerFact, round: &Round) -> Option<f64> {
-    let get = |name: &str| round.readings.get(&reading(name));
+    let get = |name: &str| round.readings.get(&fact_reading(name));
     let each = |one: &str, of: &str| Some(get(one)? / get(of).filter(|of| *of > 0.0)?);
     match fact.kind {
         FactKind::Counter => each(fact.name, STATEMENTS),
@@ -140,16 +143,16 @@ mod tests {
     /// A run in which base and test did so much for a thousand statements of each of many rounds.
     fn told(facts: &[(&str, f64, f64)]) -> Vec<FactComparison> {
         let run = sample::of_pairs(10, "point-query", "mysql:8.0", 1, |round| {
-            round.readings.set(&reading(STATEMENTS), Some(1000.0));
+            round.readings.set(&fact_reading(STATEMENTS), Some(1000.0));
             for (name, base, test) in facts {
                 let value = if round.key.arm == ArmIndex::BASE { base } else { test };
                 // No two rounds are quite alike.
                 let slightly = 1.0 + 0.001 * f64::from(round.key.pair % 3);
-                round.readings.set(&reading(name), Some(value * slightly));
+                round.readings.set(&fact_reading(name), Some(value * slightly));
             }
         });
-        let compared = crate::compare(run.first_pair()).unwrap();
-        work(run.first_pair(), &compared.cells[0]).unwrap()
+        let compared = crate::compare_run(run.first_pair()).unwrap();
+        compare_work(run.first_pair(), &compared.cells[0]).unwrap()
     }
 
     #[test]
@@ -164,7 +167,7 @@ mod tests {
         assert_eq!(names[..2], ["handler_read_next", "pages_requested"], "{names:?}");
         let first = &all[0];
         assert!((first.base.unwrap() - 1.0).abs() < 0.01, "{first:?}");
-        assert!((first.times().unwrap() - 101.0).abs() < 0.1, "{first:?}");
+        assert!((first.ratio_to_base().unwrap() - 101.0).abs() < 0.1, "{first:?}");
         let Interval { low, high, .. } = first.ratio.unwrap();
         assert!(low < 101.0 && high > 101.0, "{first:?}");
         assert_eq!((first.sign, first.worth), (Some(Sign::More), FactWorth::Telling));
@@ -179,7 +182,7 @@ mod tests {
         let one = &all[0];
         assert_eq!((one.ratio, one.sign), (None, Some(Sign::More)), "{one:?}");
         assert_eq!(one.worth, FactWorth::Telling);
-        assert!(one.times().unwrap().is_infinite());
+        assert!(one.ratio_to_base().unwrap().is_infinite());
     }
 
     #[test]

@@ -27,10 +27,10 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_load::arrival::ArrivalSchedule;
-use dbdyno_load::{Connector, OpenSpec, RoundSpec, fill, run_open, run_round};
+use dbdyno_load::{Connector, OpenSpec, RoundSpec, fill_tables, run_open, run_round};
 use dbdyno_model::{ArmSpec, Dialect, LatencyHistogram, Processors, Product, Target};
 use dbdyno_sandbox::{Home, LaunchOptions, Server};
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 
 #[path = "../../load/benches/queue/mod.rs"]
 mod queue;
@@ -96,7 +96,7 @@ fn main() {
     };
     let tables = Tables { count: 1, rows: ROWS, seed: 1 };
     let go_on = AtomicBool::new(false);
-    fill(&connector, product.dialect(), &tables, &go_on, &mut |_| {}).expect("it fills");
+    fill_tables(&connector, product.dialect(), &tables, &go_on, &mut |_| {}).expect("it fills");
     println!("{target} ({}), {scenario:?}", release.version);
     print_truth(scenario, &connector, product.dialect());
     for round in 1..=rounds {
@@ -155,7 +155,7 @@ fn processes_of(pid: u32) -> Vec<String> {
 }
 
 fn load(dialect: Dialect) -> ReadyLoad {
-    let load = resolve("point-query", Tables { count: 1, rows: ROWS, seed: 1 });
+    let load = resolve_load("point-query", Tables { count: 1, rows: ROWS, seed: 1 });
     ReadyLoad::compile(&load.expect("the load exists"), dialect).expect("it compiles")
 }
 
@@ -241,7 +241,7 @@ fn truth(scenario: Scenario, service_ns: i64, seed: u64) -> Reported {
     let stalls = [Stall { event, lasts_ns: scenario.stall.as_nanos() as i64 }];
     let mut response = LatencyHistogram::new();
     for visit in simulate(&intended, &services, scenario.connections as usize, &stalls) {
-        response.record((visit.end_ns - visit.intended_ns) as u64);
+        response.record_latency((visit.end_ns - visit.intended_ns) as u64);
     }
     Reported::of(&response)
 }

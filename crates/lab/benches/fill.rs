@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use dbdyno_load::{Connector, drop_tables, fill};
+use dbdyno_load::{Connector, drop_tables, fill_tables};
 use dbdyno_model::{ArmSpec, Product, Target, Transport};
 use dbdyno_sandbox::{Home, LaunchOptions, Server};
 use dbdyno_wire::Endpoint;
@@ -62,8 +62,10 @@ fn main() {
     compare("sysbench prepare", rounds, || ours(&tables), || sysbench(product, &endpoint, rows));
     if product == Product::Postgres {
         let mut catalog = Catalog::default();
-        catalog.add(Custom::parse("pgbench", PGBENCH).expect("a load")).expect("its name is free");
-        let dataset = catalog.resolve("pgbench", tables).expect("it is there").dataset;
+        catalog
+            .add_custom(Custom::parse("pgbench", PGBENCH).expect("a load"))
+            .expect("its name is free");
+        let dataset = catalog.resolve_load("pgbench", tables).expect("it is there").dataset;
         compare("pgbench -i", rounds, || ours(&*dataset), || pgbench(&endpoint, rows));
     }
     server.stop().expect("it stops");
@@ -95,7 +97,8 @@ fn ours(product: Product, endpoint: &Endpoint, dataset: &dyn Dataset, rows: u64)
         Product::Postgres => Connector::Postgres(endpoint.clone()),
     };
     let rate = timed(rows, || {
-        fill(&connector, dialect, dataset, &AtomicBool::new(false), &mut |_| {}).expect("it fills");
+        fill_tables(&connector, dialect, dataset, &AtomicBool::new(false), &mut |_| {})
+            .expect("it fills");
     });
     let names: Vec<String> = dataset.tables(dialect).into_iter().map(|t| t.name).collect();
     drop_tables(&connector, &names).expect("tables can be dropped");

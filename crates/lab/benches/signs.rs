@@ -17,14 +17,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use dbdyno_judge::cautions::saturation::signs;
-use dbdyno_judge::compare;
-use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
+use dbdyno_judge::cautions::saturation::client_signs;
+use dbdyno_judge::compare_run;
+use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, run_experiment};
 use dbdyno_model::{
     Arm, ArmSpec, Arms, Pin, Plan, Product, Question, Quiet, Round, RoundSchedule, Run, Stage,
     Target, Transport,
 };
-use dbdyno_sandbox::{Home, LaunchOptions, Server, processors};
+use dbdyno_sandbox::{Home, LaunchOptions, Server, allowed_processors};
 use dbdyno_store::Store;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
@@ -104,7 +104,7 @@ fn squeezed(spec: &ArmSpec) {
     let url = format!("{scheme}://{user}:{password}@{host}:{port}/{}", endpoint.database);
     let folder = tempfile::tempdir().expect("a folder can be made");
     let mut store = Store::open(&folder.path().join("signs.db")).expect("the file opens");
-    let all = processors();
+    let all = allowed_processors();
     let (&last, others) = all.split_last().expect("there is a processor");
     for squeeze in Squeeze::ALL {
         let (client, servers, neighbours) = match squeeze {
@@ -113,7 +113,7 @@ fn squeezed(spec: &ArmSpec) {
             Squeeze::Beside(count) => (vec![last], others.to_vec(), vec![last; count]),
             Squeeze::Everywhere(count) => (all.clone(), all.clone(), all.repeat(count)),
         };
-        server.place(&servers).expect("the server can be placed");
+        server.pin_to_processors(&servers).expect("the server can be placed");
         let run = beside(&neighbours, || {
             keep_on(&client);
             let run = one_run(&home, &mut store, &url);
@@ -152,7 +152,7 @@ fn keep_on(processors: &[usize]) {
 struct Silent;
 
 impl Watch for Silent {
-    fn progress(&mut self, _progress: Progress<'_>) {}
+    fn report_progress(&mut self, _progress: Progress<'_>) {}
 }
 
 fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
@@ -187,18 +187,20 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
         varied: &[],
         trial_of: None,
     };
-    let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+    let id = run_experiment(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     store.load(&id).expect("what was just stored can be read")
 }
 
 fn print_run(name: &str, run: &Run) {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let comparison = compare(run.first_pair()).expect("what was measured can be judged");
+    let comparison = compare_run(run.first_pair()).expect("what was measured can be judged");
     for cell in comparison.cells {
         for arm in Arm::BOTH {
             let mine = |round: &&Round| round.key.cell == cell.cell && round.key.arm == arm.into();
             let rounds: Vec<&Round> = run.rounds.iter().filter(mine).collect();
-            let Some(signs) = signs(run.first_pair(), &cell.cell, arm, &rounds) else { continue };
+            let Some(signs) = client_signs(run.first_pair(), &cell.cell, arm, &rounds) else {
+                continue;
+            };
             let of_arm = format!("{arm}: ");
             let codes = cell.warnings.iter().filter(|warning| {
                 warning.code.starts_with("client-") && warning.text.starts_with(&of_arm)

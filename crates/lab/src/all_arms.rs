@@ -44,10 +44,10 @@ pub(crate) fn set_up(
     plan: &Plan,
     ended: &[EndedArm],
 ) -> Result<Ready, LabError> {
-    checks::check(plan)?;
-    upgrade::check(lab.home, plan)?;
+    checks::check_plan(plan)?;
+    upgrade::check_upgrades(lab.home, plan)?;
     let datasets = datasets_of(plan)?;
-    room::check(lab.home, plan, &datasets)?;
+    room::check_disk_space(lab.home, plan, &datasets)?;
     let clock = lab.clock.clone();
     let facts = host_facts(lab);
     let memory_mb = room::memory_of_two_mb(memory_mb(&facts), plan);
@@ -70,7 +70,7 @@ pub(crate) fn set_up(
         }
     }
     for arm in ready.stations.indices() {
-        if let Err(error) = ready.stations[arm].fill(&setup(arm), lab.watch) {
+        if let Err(error) = ready.stations[arm].ensure_filled(&setup(arm), lab.watch) {
             ready.without(error, ready.stations.count() - 1)?;
         }
     }
@@ -96,7 +96,7 @@ fn open(
         plan.arms[*arm].target == *target && !other.shares_tables()
     };
     match others.iter().find(is_same) {
-        Some((arm, other)) if matches!(target, Target::Url(_)) => Ok(other.share(arm, setup)),
+        Some((arm, other)) if matches!(target, Target::Url(_)) => Ok(other.shared_view(arm, setup)),
         _ => open_station(setup, others, watch),
     }
 }
@@ -106,7 +106,7 @@ fn look_at_tables(plan: &Plan, stations: &mut Arms<Station>) -> Result<(), LabEr
     for arm in stations.indices() {
         let shared = stations[arm].shares_tables_of().and_then(|of| stations.get(of));
         let shared = shared.map(|station| station.environment.clone());
-        capture::full(plan, &mut stations[arm], shared)?;
+        capture::note_tables_and_loads(plan, &mut stations[arm], shared)?;
     }
     Ok(())
 }
@@ -116,7 +116,7 @@ fn look_at_tables(plan: &Plan, stations: &mut Arms<Station>) -> Result<(), LabEr
 ///
 /// # Errors
 /// Whatever was in the way.
-pub(crate) fn reload(
+pub(crate) fn reload_arms(
     lab: &mut Lab<'_>,
     plan: &Plan,
     stations: &mut Arms<Station>,
@@ -143,7 +143,7 @@ pub(crate) fn reload(
         let mut anew = open_station(&setup, &Arms::default(), lab.watch)?;
         std::mem::swap(&mut anew.environment, &mut stations[arm].environment);
         std::mem::replace(&mut stations[arm], anew).take_down(arm)?;
-        stations[arm].fill(&setup, lab.watch)?;
+        stations[arm].ensure_filled(&setup, lab.watch)?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub fn read_recording(path: &str) -> Result<Vec<u64>, LabError> {
     let text = crate::input::text_within(path.as_ref(), RECORDING_MOST).map_err(|error| {
         failed(format!("{error}; name a file with one time in seconds on each line"))
     })?;
-    arrival::recorded(&text).map_err(failed)
+    arrival::parse_arrivals(&text).map_err(failed)
 }
 
 /// The recording that a plan needs; empty for most.
@@ -37,7 +37,11 @@ pub(crate) fn recording_of(plan: &Plan) -> Result<Vec<u64>, LabError> {
 }
 
 /// The schedule of a round: the same for both rounds of a pair. `None` in the closed loop.
-pub(crate) fn schedule(plan: &Plan, key: &RoundKey, recording: &[u64]) -> Option<ArrivalSchedule> {
+pub(crate) fn arrival_schedule(
+    plan: &Plan,
+    key: &RoundKey,
+    recording: &[u64],
+) -> Option<ArrivalSchedule> {
     match &plan.question.driving {
         Driving::Open(arrivals) => Some(timed(plan, key, arrivals, recording)),
         Driving::Closed | Driving::Thinking(_) | Driving::Search(_) => None,
@@ -45,9 +49,9 @@ pub(crate) fn schedule(plan: &Plan, key: &RoundKey, recording: &[u64]) -> Option
 }
 
 /// What clients rest in a round: the same in both rounds of a pair.
-pub(crate) fn thinking(plan: &Plan, pair: u32) -> Option<Thinking> {
+pub(crate) fn client_thinking(plan: &Plan, pair: u32) -> Option<Thinking> {
     let seed = random::stream(&[plan.question.seed, THINKING, u64::from(pair)]).next_u64();
-    plan.question.driving.think().map(|think| Thinking { think, seed })
+    plan.question.driving.think_time().map(|think| Thinking { think, seed })
 }
 
 /// The schedule of a step of a search, at this rate: as if those who ask knew nothing of each

@@ -38,7 +38,7 @@ pub(crate) struct Sample(Vec<u64>);
 const SLEEPS: usize = 200;
 
 impl Sample {
-    pub(crate) fn of(mut durations_ns: Vec<u64>) -> Sample {
+    pub(crate) fn of_durations(mut durations_ns: Vec<u64>) -> Sample {
         assert!(!durations_ns.is_empty(), "nothing was measured");
         durations_ns.sort_unstable();
         Sample(durations_ns)
@@ -50,7 +50,7 @@ impl Sample {
     }
 
     /// How far nine of ten lie apart, as a share of the median.
-    pub(crate) fn spread(&self) -> f64 {
+    pub(crate) fn relative_spread(&self) -> f64 {
         let wide = self.quantile_ns(0.95) - self.quantile_ns(0.05);
         wide as f64 / self.quantile_ns(0.5).max(1) as f64
     }
@@ -91,8 +91,8 @@ pub(crate) fn turns_per_second(ends: Ends, time: Duration) -> io::Result<f64> {
 }
 
 /// So many sums in registers of so many steps each.
-pub(crate) fn sums(count: usize, steps: u64) -> Sample {
-    Sample::of((0..count).map(|_| timed(|| sum(steps))).collect())
+pub(crate) fn time_sums(count: usize, steps: u64) -> Sample {
+    Sample::of_durations((0..count).map(|_| timed(|| sum(steps))).collect())
 }
 
 /// A ring of words in memory.
@@ -103,12 +103,12 @@ pub(crate) struct Ring {
 
 impl Ring {
     /// Of so many words of four bytes.
-    pub(crate) fn of(words: usize) -> Ring {
+    pub(crate) fn of_words(words: usize) -> Ring {
         Ring { next: ring(words), at: 0 }
     }
 
     /// So many walks of so many steps each, from word to word.
-    pub(crate) fn chases(&mut self, count: usize, steps: u32) -> Sample {
+    pub(crate) fn time_walks(&mut self, count: usize, steps: u32) -> Sample {
         let chase = |_| {
             timed(|| {
                 for _ in 0..steps {
@@ -117,13 +117,13 @@ impl Ring {
                 black_box(self.at);
             })
         };
-        Sample::of((0..count).map(chase).collect())
+        Sample::of_durations((0..count).map(chase).collect())
     }
 }
 
 /// Small writes made durable in a file of this directory, which is removed again: `count` of them,
 /// and fewer where they take longer than `limit`, but one at least.
-pub(crate) fn syncs(directory: &Path, count: usize, limit: Duration) -> io::Result<Sample> {
+pub(crate) fn time_syncs(directory: &Path, count: usize, limit: Duration) -> io::Result<Sample> {
     let path = directory.join(format!("canary-{}", std::process::id()));
     let measured = File::create(&path).and_then(|mut file| {
         let (block, start, mut durations_ns) = ([1; 4096], now(), Vec::new());
@@ -134,21 +134,21 @@ pub(crate) fn syncs(directory: &Path, count: usize, limit: Duration) -> io::Resu
             file.sync_data()?;
             durations_ns.push(nanos(begin.elapsed()));
         }
-        Ok(Sample::of(durations_ns))
+        Ok(Sample::of_durations(durations_ns))
     });
     let removed = std::fs::remove_file(&path);
     measured.and_then(|sample| removed.map(|()| sample))
 }
 
 /// How late a sleeper wakes up that asked for 1 ms.
-pub(crate) fn lateness() -> Sample {
+pub(crate) fn wakeup_lateness() -> Sample {
     let asked = Duration::from_millis(1);
     let late = |_| {
         let begin = now();
         thread::sleep(asked);
         nanos(begin.elapsed().saturating_sub(asked))
     };
-    Sample::of((0..SLEEPS).map(late).collect())
+    Sample::of_durations((0..SLEEPS).map(late).collect())
 }
 
 fn sum(steps: u64) {
@@ -164,14 +164,14 @@ fn ring(words: usize) -> Vec<u32> {
     let mut next: Vec<u32> = (0..words as u32).collect();
     let mut random = random::stream(&[random::key_of("chase")]);
     for last in (1..words).rev() {
-        next.swap(last, random.below(last as u64) as usize);
+        next.swap(last, random.next_below(last as u64) as usize);
     }
     next
 }
 
 fn keep_on(processor: usize) {
     // Where the kernel refuses, the figure is that of its own placement.
-    let _ = pin_to(Processors::of([processor]));
+    let _ = pin_to(Processors::from_numbers([processor]));
 }
 
 fn timed(work: impl FnOnce()) -> u64 {
@@ -206,19 +206,21 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_what_was_measured() {
-        let sample = Sample::of((1..=101).rev().map(|n| n * 10).collect());
+        let sample = Sample::of_durations((1..=101).rev().map(|n| n * 10).collect());
         assert_eq!([0.0, 0.5, 0.99, 1.0].map(|q| sample.quantile_ns(q)), [10, 510, 1000, 1010]);
-        assert!((sample.spread() - 900.0 / 510.0).abs() < 1e-12);
-        assert_eq!(Sample::of(vec![7]).quantile_ns(0.99), 7);
+        assert!((sample.relative_spread() - 900.0 / 510.0).abs() < 1e-12);
+        assert_eq!(Sample::of_durations(vec![7]).quantile_ns(0.99), 7);
     }
 
     #[test]
     fn turns_are_made_and_a_file_is_left_nowhere() {
-        let processor = dbdyno_sandbox::processors()[0];
+        let processor = dbdyno_sandbox::allowed_processors()[0];
         assert!(turns_per_second(Ends::On(processor), Duration::from_millis(20)).unwrap() > 0.0);
         let directory = tempfile::tempdir().unwrap();
-        assert!(syncs(directory.path(), 3, Duration::from_secs(1)).unwrap().quantile_ns(0.5) > 0);
+        assert!(
+            time_syncs(directory.path(), 3, Duration::from_secs(1)).unwrap().quantile_ns(0.5) > 0
+        );
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
-        assert!(syncs(Path::new("/nowhere"), 1, Duration::ZERO).is_err());
+        assert!(time_syncs(Path::new("/nowhere"), 1, Duration::ZERO).is_err());
     }
 }

@@ -16,21 +16,22 @@ use crate::polling::Polling;
 /// # Errors
 /// [`LabError::Loads`]: a file that is no load, a load that does not speak the dialect of an arm or
 /// finds no tables there, or two loads that need different tables of one name.
-pub fn check(plan: &Plan) -> Result<(), LabError> {
+pub fn check_plan(plan: &Plan) -> Result<(), LabError> {
     let catalog = catalog_of(plan)?;
     datasets_of(plan)?;
     check_restoring(plan)?;
     check_counting(plan)?;
     check_mocks(plan)?;
-    Polling::of(plan)?;
+    Polling::for_plan(plan)?;
     for label in plan.question.stages.iter().filter_map(Stage::load) {
         let load = resolve_in(&catalog, plan, label)?;
         check_driving(plan, label, &load)?;
         check_answers(plan, label, &load)?;
         check_recording(plan, label, &load)?;
         for (arm, spec) in plan.arms.iter() {
-            if !load.speaks(spec.dialect()) {
-                let names = explain::DIALECTS.iter().filter(|(known, _)| load.speaks(*known));
+            if !load.supports_dialect(spec.dialect()) {
+                let names =
+                    explain::DIALECTS.iter().filter(|(known, _)| load.supports_dialect(*known));
                 let names: Vec<&str> = names.map(|(_, name)| *name).collect();
                 let advice = match catalog.custom_of(label) {
                     Some(_) => "add it to the file",
@@ -124,7 +125,8 @@ fn check_driving(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
              --rate and --find-max out, or choose another load"
         )));
     }
-    if plan.question.driving.think().is_some() && matches!(load.content, Content::Dialogue(_)) {
+    if plan.question.driving.think_time().is_some() && matches!(load.content, Content::Dialogue(_))
+    {
         return Err(LabError::Loads(format!(
             "{label} has its own think times, those of TPC-C with ?think=on; leave --think out, or \
              choose another load"

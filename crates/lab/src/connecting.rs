@@ -22,15 +22,15 @@ pub(crate) struct Connecting {
 
 impl Connecting {
     /// Connecting begins now.
-    pub(crate) fn begin(arm: ArmIndex, clients: u32, clock: &Clock) -> Connecting {
+    pub(crate) fn begin_round(arm: ArmIndex, clients: u32, clock: &Clock) -> Connecting {
         Connecting { arm, clients, clock: clock.clone(), begun: clock.now() }
     }
 
     /// Tells that so many have got in, and how long the others will take if it goes on like this.
-    pub(crate) fn tell(&self, inside: u32, watch: &mut dyn Watch) {
+    pub(crate) fn report_progress(&self, inside: u32, watch: &mut dyn Watch) {
         let left = left(self.elapsed(), inside, self.clients);
         let (arm, clients) = (self.arm, self.clients);
-        watch.progress(Progress::Connecting { arm, inside, clients, left });
+        watch.report_progress(Progress::Connecting { arm, inside, clients, left });
     }
 
     /// Time since it began.

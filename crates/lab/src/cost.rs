@@ -31,7 +31,7 @@ pub(crate) struct CostReadings<'a> {
 
 impl CostReadings<'_> {
     /// The cost of the round on an arm of this kind.
-    pub(crate) fn cost(&self, connector: &Connector) -> Cost {
+    pub(crate) fn round_cost(&self, connector: &Connector) -> Cost {
         if connector.is_embedded() { self.embedded() } else { self.of_server() }
     }
 

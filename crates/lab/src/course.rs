@@ -65,7 +65,7 @@ impl Course {
     }
 
     /// Something begins.
-    pub(crate) fn begins(&mut self) {
+    pub(crate) fn mark_begin(&mut self) {
         self.mark = self.clock.now();
     }
 
@@ -93,7 +93,7 @@ impl Course {
     }
 
     /// How long it takes until all is measured.
-    pub(crate) fn left(&self, plan: &Plan, ahead: &Ahead) -> Duration {
+    pub(crate) fn time_left(&self, plan: &Plan, ahead: &Ahead) -> Duration {
         let by_plan_s = |ns: u64| ns as f64 / 1e9;
         let start_s = self.starts.each_s().unwrap_or(by_plan_s(plan.start_again_ns()));
         let arms = plan.arms.count() as u64;

@@ -149,13 +149,13 @@ impl<'a> Driver<'a> {
         placement: Placement,
         stop: &'a AtomicBool,
     ) -> Result<Driver<'a>, LabError> {
-        let source = planned::resolve(plan, &cell.load)?;
+        let source = planned::planned_load(plan, &cell.load)?;
         let load = ReadyLoad::compile(&source, station.dialect)
             .expect("the templates of the catalog parse, and those of a file that has been read");
         let slow = plan.arms[arm].slow;
         let mut driver = Driver {
             known: WarmArm { warm_tps: 0.0, around: Duration::ZERO },
-            thinking: arrivals::thinking(plan, WARM_UP_PAIR),
+            thinking: arrivals::client_thinking(plan, WARM_UP_PAIR),
             cell: cell.clone(),
             arm,
             connector: station.connector.clone(),
@@ -164,7 +164,7 @@ impl<'a> Driver<'a> {
             host: station.host.clone(),
             probe: station.probe.clone(),
             observer: Observer::of_rounds(&station.connector, station.probe.as_ref()),
-            members: station.followers(),
+            members: station.follower_probes(),
             offset: offset(station, arm, turn),
             source,
             load,
@@ -182,7 +182,7 @@ impl<'a> Driver<'a> {
                 Some(promise.map_err(|error| driver.failed("asking for the level of", error))?);
         }
         // Nobody can hold a dialogue with nothing; its asking stays in the server's account.
-        let known = matches!(driver.load.part(), EventSource::Program(_));
+        let known = matches!(driver.load.event_source(), EventSource::Program(_));
         if station.connector.is_embedded() && known {
             let asking = driver.ask_nothing();
             let doing = "measuring the cost of asking";
@@ -202,9 +202,9 @@ impl<'a> Driver<'a> {
         watch: &mut dyn Watch,
     ) -> Result<Option<Warning>, LabError> {
         let mut first_operation = WARM_UP_OPERATION + self.offset;
-        while let Some(window) = warmth.more() {
+        while let Some(window) = warmth.next_stretch() {
             let spec = self.spec(&self.connector, self.cell.clients, first_operation);
-            let entrance = Connecting::begin(self.arm, self.cell.clients, &self.clock);
+            let entrance = Connecting::begin_round(self.arm, self.cell.clients, &self.clock);
             let mut look = |moment| tell(&entrance, moment, watch);
             let measured = run_round(&RoundSpec { window, ..spec }, &mut look);
             self.known.around = entrance.elapsed().saturating_sub(window);
@@ -213,17 +213,17 @@ impl<'a> Driver<'a> {
                 Err(error) => return Err(self.failed("warming up", error)),
                 Ok(measured) => (measured.events, measured.series.statements),
             };
-            warmth.add(window, &slots);
+            warmth.add_stretch(window, &slots);
             self.known.warm_tps = events as f64 / window.as_secs_f64();
             first_operation += OPERATIONS_PER_PAIR;
         }
         self.restore()?;
-        Ok(warmth.warning(&self.arm.to_string(), &self.cell))
+        Ok(warmth.drift_warning(&self.arm.to_string(), &self.cell))
     }
 
     /// Undoes what the load has done to the number of rows, if it wants that.
     fn restore(&self) -> Result<(), LabError> {
-        refill::restore(&self.source, &self.connector, self.dialect)
+        refill::restore_row_count(&self.source, &self.connector, self.dialect)
             .map_err(|error| self.failed("making the tables whole after", error))
     }
 
@@ -233,7 +233,7 @@ impl<'a> Driver<'a> {
     /// Whatever the load met.
     pub(crate) fn repeat(&self, time: Duration, watch: &mut dyn Watch) -> Result<(), LabError> {
         let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION + self.offset);
-        let entrance = Connecting::begin(self.arm, self.cell.clients, &self.clock);
+        let entrance = Connecting::begin_round(self.arm, self.cell.clients, &self.clock);
         let mut look = |moment| tell(&entrance, moment, watch);
         match run_round(&RoundSpec { window: time, ..spec }, &mut look) {
             Ok(_) | Err(LoadError::NothingFinished) => self.restore(),
@@ -315,26 +315,26 @@ impl<'a> Driver<'a> {
         let clients = key.cell.clients;
         let spec = self.spec(&self.connector, clients, first_operation);
         let lead_in = Duration::from_nanos(plan.schedule.lead_in_ns);
-        let think = arrivals::thinking(plan, key.pair);
-        refill::begin(&self.source, &self.connector, self.dialect)
+        let think = arrivals::client_thinking(plan, key.pair);
+        refill::reset_rows(&self.source, &self.connector, self.dialect)
             .map_err(|error| self.failed("making the rows ready for", error))?;
         let recording = self.promise.map(|_| Recording::new(clients));
         let record = recording.as_ref();
         let spec = RoundSpec { lead_in, window, think, record, ..spec };
-        let entrance = Connecting::begin(self.arm, clients, &self.clock);
+        let entrance = Connecting::begin_round(self.arm, clients, &self.clock);
         let idle: Vec<ServerProbe> =
-            waiting.iter().flat_map(|station| station.followers()).collect();
+            waiting.iter().flat_map(|station| station.follower_probes()).collect();
         let mut looks = Vec::with_capacity(2);
         let (mut meter, mut pauses) = (None, None);
         let mut look = |moment: Moment| {
             match moment {
-                Moment::Connecting(inside) => return entrance.tell(inside, watch),
+                Moment::Connecting(inside) => return entrance.report_progress(inside, watch),
                 Moment::Opened if self.has_pauses() => meter = PauseMeter::start(),
                 Moment::Opened => {}
                 Moment::Closed => pauses = meter.take().and_then(PauseMeter::stop),
             }
             let waiting = waiting.iter().map(|station| station.probe.as_ref());
-            let look = Look::take(&*self.host, self.probe.as_ref(), waiting)
+            let look = Look::at_arms(&*self.host, self.probe.as_ref(), waiting)
                 .with_those_of(&self.connector);
             looks.push(look.with_members(&self.members, &idle));
         };
@@ -357,7 +357,7 @@ impl<'a> Driver<'a> {
             let spec = self.spec(&self.connector, clients, first_operation);
             let recorded = end_recording(recording, &spec);
             let recorded = recorded.map_err(|error| self.failed("reading all rows of", error))?;
-            recorded::note(&recorded, promise, &mut readings);
+            recorded::note_verdict(&recorded, promise, &mut readings);
         }
         self.restore()?;
         let round = self.told(key, start, filling, measured, &looks);
@@ -366,7 +366,7 @@ impl<'a> Driver<'a> {
 
     /// What the server says of its work so far, where it says anything.
     fn look_at_work(&self) -> Option<FactValues> {
-        self.observer.as_ref().map(Observer::look)
+        self.observer.as_ref().map(Observer::read_facts)
     }
 
     /// Notes what it has done since then.
@@ -382,7 +382,7 @@ impl<'a> Driver<'a> {
             events: measured.events,
             rows: measured.answer.rows_read,
         };
-        observer.note(before, asked, readings);
+        observer.note_work(before, asked, readings);
     }
 
     /// What clients and observer saw of a round, without what further instruments say.
@@ -405,13 +405,13 @@ impl<'a> Driver<'a> {
             rows_read: measured.answer.rows_read,
             rows_changed: measured.answer.rows_changed,
             retries: measured.answer.retries,
-            cost: self.seen(&measured, looks).cost(&self.connector),
+            cost: self.seen(&measured, looks).round_cost(&self.connector),
             latency: measured.latency,
-            series: measured.series.coarser(SLOTS_IN_ONE),
+            series: measured.series.with_longer_slots(SLOTS_IN_ONE),
             classes: measured
                 .classes
                 .into_iter()
-                .map(|class| class.coarser(SLOTS_IN_ONE))
+                .map(|class| class.with_longer_slots(SLOTS_IN_ONE))
                 .collect(),
             pauses: None,
             open: None,
@@ -431,7 +431,7 @@ impl<'a> Driver<'a> {
 ///
 /// # Errors
 /// Whatever the load of an arm met; nothing of the block counts then.
-pub(crate) fn interleaved(
+pub(crate) fn measure_interleaved(
     drivers: &Arms<Driver<'_>>,
     plan: &Plan,
     cell: &Cell,
@@ -450,13 +450,13 @@ pub(crate) fn interleaved(
     let (count, order) = (cut.count, block.order.clone());
     let slices = Slices { count, window: cut.window, lead_in: cut.lead_in(), order };
     let entrance = Arms::from_fn(drivers.indices(), |arm| {
-        Connecting::begin(arm, drivers[arm].cell.clients, &drivers[arm].clock)
+        Connecting::begin_round(arm, drivers[arm].cell.clients, &drivers[arm].clock)
     });
     let mut looks = Arms::from_fn(drivers.indices(), |_| Vec::with_capacity(2));
     let (mut meter, mut pauses) = (None, None);
     let mut look = |arm: ArmIndex, moment: Moment| {
         match moment {
-            Moment::Connecting(inside) => return entrance[arm].tell(inside, watch),
+            Moment::Connecting(inside) => return entrance[arm].report_progress(inside, watch),
             Moment::Opened if meter.is_none() && drivers[arm].has_pauses() => {
                 meter = PauseMeter::start();
             }
@@ -489,19 +489,19 @@ pub(crate) fn interleaved(
 /// Looks at an arm, and at the others that take turns with it.
 fn look_at_turns(drivers: &Arms<Driver<'_>>, arm: ArmIndex) -> Look {
     let own = &drivers[arm];
-    let others = || drivers.others(arm).map(|(_, other)| other);
+    let others = || drivers.all_except(arm).map(|(_, other)| other);
     let members: Vec<ServerProbe> =
         others().flat_map(|other| other.members.iter().cloned()).collect();
-    Look::take(&*own.host, own.probe.as_ref(), others().map(|other| other.probe.as_ref()))
+    Look::at_arms(&*own.host, own.probe.as_ref(), others().map(|other| other.probe.as_ref()))
         .with_those_of(&own.connector)
         .with_members(&own.members, &members)
 }
 
 /// What further instruments showed in a round.
 fn readings(seen: &CostReadings<'_>, other: OtherArms, neighbours: &mut Neighbours) -> Readings {
-    let mut readings = topology::readings(seen.looks);
-    mechanism::note(seen, &mut readings);
-    if let Some(shares) = neighbours.add(seen.looks, other) {
+    let mut readings = topology::follower_readings(seen.looks);
+    mechanism::note_engine_counts(seen, &mut readings);
+    if let Some(shares) = neighbours.add_looks(seen.looks, other) {
         neighbours::note_shares(&shares, &mut readings);
     }
     readings
@@ -520,7 +520,7 @@ fn stay(plan: &Plan, cell: &Cell, dialect: Dialect, is_ours: bool) -> bool {
 /// While nothing is measured only connecting is told.
 fn tell(entrance: &Connecting, moment: Moment, watch: &mut dyn Watch) {
     if let Moment::Connecting(inside) = moment {
-        entrance.tell(inside, watch);
+        entrance.report_progress(inside, watch);
     }
 }
 

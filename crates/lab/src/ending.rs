@@ -65,7 +65,7 @@ impl Ending {
         let began = clock.now();
         Ending {
             has_looks: plan.rule.stopping.is_by_results(),
-            before: sequential::spent(seen.first_pair()),
+            before: sequential::time_spent(seen.first_pair()),
             seen,
             limit: plan.schedule.limit_ns.map(Duration::from_nanos),
             clock: clock.clone(),
@@ -83,10 +83,10 @@ impl Ending {
     }
 
     /// Takes note of a round.
-    pub(crate) fn note(&mut self, round: &Round) {
+    pub(crate) fn note_round(&mut self, round: &Round) {
         if self.has_looks {
             // Times of single events are not looked at, and are most of a round.
-            let round = Round { latency: LatencyHistogram::none(), ..round.clone() };
+            let round = Round { latency: LatencyHistogram::new_sparse(), ..round.clone() };
             self.seen.rounds.push(round);
         }
     }
@@ -114,7 +114,7 @@ impl Ending {
     }
 
     /// Whether the cell ends here, between two starts or stretches.
-    pub(crate) fn ends(&mut self, cell: &Cell) -> Result<bool, LabError> {
+    pub(crate) fn is_cell_over(&mut self, cell: &Cell) -> Result<bool, LabError> {
         let part = self.clock.now() - self.part_began;
         self.part_longest = match self.parts {
             0 => self.part_longest + part,

@@ -57,8 +57,8 @@ pub struct TrialOf<'a> {
 ///
 /// # Errors
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
-pub fn measure(lab: &mut Lab<'_>, order: &ExperimentOrder<'_>) -> Result<RunId, LabError> {
-    let left = Remaining::of(order.plan, None);
+pub fn run_experiment(lab: &mut Lab<'_>, order: &ExperimentOrder<'_>) -> Result<RunId, LabError> {
+    let left = Remaining::of_run(order.plan, None);
     let mut ready = set_up(lab, order.plan, &[])?;
     capture::look_for_causes(order.plan, &mut ready.stations, Loan::None)?;
     for name in order.varied {
@@ -84,19 +84,19 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
         let text = format!("run {} is complete; begin a new one: {}", run.id, run.command);
         return Err(LabError::Unlike(text));
     }
-    take_on(lab, run, &Remaining::of(&run.plan, Some(run)), None)
+    take_on(lab, run, &Remaining::of_run(&run.plan, Some(run)), None)
 }
 
 /// Makes a run longer: `plan` is that of the run with more pairs, another rule or another limit, as
-/// [`dbdyno_judge::forecast::extended`] gives it. Cells that are decided stay as they are.
+/// [`dbdyno_judge::forecast::extended_plan`] gives it. Cells that are decided stay as they are.
 ///
 /// # Errors
 /// As [`resume()`], for complete runs too.
 pub fn extend(lab: &mut Lab<'_>, run: &Run, plan: Plan) -> Result<RunId, LabError> {
-    let over = over::decided(run)?;
+    let over = over::decided_cells(run)?;
     let news = extension_warning(run, &plan).filter(|warning| !run.warnings.contains(warning));
     let longer = Run { plan, ..run.clone() };
-    let left = Remaining::without(&longer.plan, Some(&longer), over);
+    let left = Remaining::without_cells(&longer.plan, Some(&longer), over);
     take_on(lab, &longer, &left, Some(&news))
 }
 
@@ -109,12 +109,12 @@ fn take_on(
     longer: Option<&Option<Warning>>,
 ) -> Result<RunId, LabError> {
     lab.check_origin(&run.id)?;
-    let hold = Hold::take(&run.id)?;
+    let hold = Hold::on_run(&run.id)?;
     if left.rounds_left == 0 && longer.is_some() {
         return Ok(run.id.clone());
     }
     if left.rounds_left == 0 {
-        lab.store.reopen(&run.id)?;
+        lab.store.reopen_run(&run.id)?;
         let counted = count::carry_out(lab, &run.plan, &run.id);
         return finish(lab, &run.plan, &run.id, counted);
     }
@@ -143,7 +143,11 @@ fn take_on(
 ///
 /// # Errors
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
-pub fn survey(lab: &mut Lab<'_>, plan: &Plan, samples: u32) -> Result<Arms<Environment>, LabError> {
+pub fn survey_arms(
+    lab: &mut Lab<'_>,
+    plan: &Plan,
+    samples: u32,
+) -> Result<Arms<Environment>, LabError> {
     let mut stations = set_up(lab, plan, &[])?.stations;
     capture::look_for_causes(plan, &mut stations, Loan::Taken)?;
     capture::look_for_flips(plan, &mut stations, samples, lab.stop)?;
@@ -210,7 +214,7 @@ fn drive(
     ending: Ending,
 ) -> Result<(), LabError> {
     check(lab, plan, stations)?;
-    let _polling = Polling::of(plan)?;
+    let _polling = Polling::for_plan(plan)?;
     Stages::new(lab, plan, stations, run, left, ending).carry_out()?;
     check(lab, plan, stations)
 }
@@ -218,7 +222,9 @@ fn drive(
 /// Asks all arms what must hold of their tables before and after, whatever the loads did.
 fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &Arms<Station>) -> Result<(), LabError> {
     let datasets = datasets_of(plan)?;
-    stations.iter().try_for_each(|(arm, station)| station.check(arm, &datasets, lab.watch))
+    stations
+        .iter()
+        .try_for_each(|(arm, station)| station.check_invariants(arm, &datasets, lab.watch))
 }
 
 fn begin(
@@ -227,7 +233,7 @@ fn begin(
     ready: &Ready,
 ) -> Result<(RunId, Hold), LabError> {
     let stations = &ready.stations;
-    let run = lab.store.begin(&NewRun {
+    let run = lab.store.begin_run(&NewRun {
         name: order.name,
         started_unix_ms: lab.clock.unix_ms(),
         tool_version: order.tool_version,
@@ -243,35 +249,35 @@ fn begin(
     for ended in &ready.ended {
         lab.end_arm(&run, ended)?;
     }
-    let placed = placement::warnings(order.plan, stations);
+    let placed = placement::placement_warnings(order.plan, stations);
     for warning in at_the_beginning(lab, order.plan, stations) {
         if !placed.contains(&warning) {
-            lab.watch.progress(Progress::Warning(&warning));
+            lab.watch.report_progress(Progress::Warning(&warning));
         }
         lab.store.add_warning(&run, &warning)?;
     }
-    lab.watch.progress(Progress::Begun(&run));
-    let hold = Hold::take(&run)?;
+    lab.watch.report_progress(Progress::Begun(&run));
+    let hold = Hold::on_run(&run)?;
     Ok((run, hold))
 }
 
 /// What the reader of a run must know before anything is measured.
 fn at_the_beginning(lab: &Lab<'_>, plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
     let of_arms = stations.values().flat_map(|station| station.warnings.clone());
-    let memory = room::warning(memory_mb(&host_facts(lab)), plan);
+    let memory = room::memory_warning(memory_mb(&host_facts(lab)), plan);
     of_arms
         .chain(provenance::images(stations))
-        .chain(placement::warnings(plan, stations))
-        .chain(provenance::warnings(plan, stations))
-        .chain(hypothesis::warnings(plan))
+        .chain(placement::placement_warnings(plan, stations))
+        .chain(provenance::provenance_warnings(plan, stations))
+        .chain(hypothesis::hypothesis_warnings(plan))
         .chain(memory)
         .collect()
 }
 
 fn take_up(lab: &mut Lab<'_>, run: &Run, ready: &Ready, left: &Remaining) -> Result<(), LabError> {
     let stations = &ready.stations;
-    let changed = resume::changes(run, stations)?;
-    lab.store.reopen(&run.id)?;
+    let changed = resume::server_changes(run, stations)?;
+    lab.store.reopen_run(&run.id)?;
     for (arm, station) in stations.iter() {
         if run.environment[arm].facts.is_empty() {
             lab.store.set_environment(&run.id, arm, &station.environment)?;
@@ -280,13 +286,13 @@ fn take_up(lab: &mut Lab<'_>, run: &Run, ready: &Ready, left: &Remaining) -> Res
     for ended in &ready.ended {
         lab.end_arm(&run.id, ended)?;
     }
-    let news = changed.into_iter().chain([left.warning()]);
+    let news = changed.into_iter().chain([left.resume_warning()]);
     let news = news.chain(at_the_beginning(lab, &run.plan, stations));
     for warning in news.filter(|warning| !run.warnings.contains(warning)) {
-        lab.watch.progress(Progress::Warning(&warning));
+        lab.watch.report_progress(Progress::Warning(&warning));
         lab.store.add_warning(&run.id, &warning)?;
     }
-    lab.watch.progress(Progress::Begun(&run.id));
+    lab.watch.report_progress(Progress::Begun(&run.id));
     Ok(())
 }
 
@@ -299,7 +305,7 @@ fn finish(
     match outcome {
         Ok(()) => {
             lab.store.finish(run, RunStatus::Complete)?;
-            self_test::note(lab.store, plan, run)?;
+            self_test::note_self_test(lab.store, plan, run)?;
             Ok(run.clone())
         }
         Err(error) if error.is_interruption() => {

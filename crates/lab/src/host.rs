@@ -20,7 +20,7 @@ pub(crate) fn host_facts(lab: &Lab<'_>) -> Vec<(String, String)> {
     let host = &**lab.home.host();
     let mut facts = dbdyno_probe::host_facts(host);
     facts.extend(dbdyno_probe::filesystem_facts(host, lab.home.dir()));
-    let processors = dbdyno_sandbox::processors().len().to_string();
+    let processors = dbdyno_sandbox::allowed_processors().len().to_string();
     facts.push((saturation::PROCESSORS.to_owned(), processors));
     facts
 }

@@ -50,11 +50,11 @@ impl HostLook {
     }
 
     /// Puts the look among the readings of a round.
-    pub(crate) fn note(&self, side: CanarySide, readings: &mut Readings) {
+    pub(crate) fn note_canaries(&self, side: CanarySide, readings: &mut Readings) {
         for (what, value) in CANARIES.into_iter().zip(self.canaries) {
-            readings.set(&side.reading(what), value);
+            readings.set(&side.reading_name(what), value);
         }
-        readings.set(&side.reading(SERVERS_SHARE), self.servers_share);
+        readings.set(&side.reading_name(SERVERS_SHARE), self.servers_share);
     }
 }
 
@@ -91,19 +91,19 @@ impl HostCheck {
     }
 
     /// Takes all canaries, on the processors of the clients; and looks at both arms.
-    pub(crate) fn look(&mut self, placement: Placement, arms: &[ArmWatch]) -> HostLook {
+    pub(crate) fn look_at_host(&mut self, placement: Placement, arms: &[ArmWatch]) -> HostLook {
         if let Some(ArmWatch::Modelled(arm)) = arms.first() {
             return modelled(arm);
         }
         let sample = || arms.iter().map(ArmWatch::sample).collect::<Option<Vec<_>>>();
         let (before, began) = (sample(), now());
         let of_clients = placement.clients;
-        let ring = self.ring.get_or_insert_with(|| Ring::of(CHASE_WORDS));
+        let ring = self.ring.get_or_insert_with(|| Ring::of_words(CHASE_WORDS));
         let mut canaries = thread::scope(|scope| {
             let taken = scope.spawn(move || processor_canaries(of_clients, ring)).join();
             taken.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        let syncs = canaries::syncs(&self.directory, SYNCS, SYNCS_FOR).ok();
+        let syncs = canaries::time_syncs(&self.directory, SYNCS, SYNCS_FOR).ok();
         canaries[3] = syncs.map(|sample| sample.quantile_ns(0.5) as f64);
         let elapsed_ns = began.elapsed().as_nanos() as f64;
         let used_ns = before.zip(sample()).and_then(|(before, after)| used_ns(&before, &after));
@@ -114,7 +114,7 @@ impl HostCheck {
 /// What canaries of a model's host come to: they are as slow as all that runs there.
 fn modelled(arm: &MockArm) -> HostLook {
     let slowness = arm.host().slowness;
-    arm.clock().take(MODELLED);
+    arm.clock().advance_by(MODELLED);
     let canaries = CANARIES_USUAL_NS.map(|usual_ns| Some(usual_ns * slowness));
     HostLook { canaries, servers_share: Some(0.0) }
 }
@@ -126,7 +126,7 @@ fn processor_canaries(clients: Processors, ring: &mut Ring) -> [Option<f64>; CAN
         let _ = pin_to(clients);
     }
     let median = |sample: canaries::Sample| Some(sample.quantile_ns(0.5) as f64);
-    let processor = clients.numbers().last().or_else(|| dbdyno_sandbox::processors().pop());
+    let processor = clients.numbers().last().or_else(|| dbdyno_sandbox::allowed_processors().pop());
     let turn = |processor: usize| {
         let mut turns_ns: Vec<f64> = (0..TIMES)
             .filter_map(|_| canaries::turns_per_second(Ends::On(processor), TURNS_FOR).ok())
@@ -135,8 +135,8 @@ fn processor_canaries(clients: Processors, ring: &mut Ring) -> [Option<f64>; CAN
         turns_ns.sort_unstable_by(f64::total_cmp);
         turns_ns.get(turns_ns.len() / 2).copied()
     };
-    let sum = median(canaries::sums(TIMES, SUM_STEPS));
-    let chase = median(ring.chases(TIMES, CHASE_STEPS));
+    let sum = median(canaries::time_sums(TIMES, SUM_STEPS));
+    let chase = median(ring.time_walks(TIMES, CHASE_STEPS));
     [sum, chase, processor.and_then(turn), None]
 }
 
@@ -156,13 +156,13 @@ mod tests {
         let free = Placement { clients: Processors::ANY, servers: Processors::ANY };
         let mut readings = Readings::default();
         host_check
-            .look(free, &[ArmWatch::Servers(Vec::new())])
-            .note(CanarySide::After, &mut readings);
+            .look_at_host(free, &[ArmWatch::Servers(Vec::new())])
+            .note_canaries(CanarySide::After, &mut readings);
         for what in CANARIES {
-            assert!(readings.get(&CanarySide::After.reading(what)).unwrap() > 0.0, "{what}");
-            assert_eq!(readings.get(&CanarySide::Before.reading(what)), None);
+            assert!(readings.get(&CanarySide::After.reading_name(what)).unwrap() > 0.0, "{what}");
+            assert_eq!(readings.get(&CanarySide::Before.reading_name(what)), None);
         }
-        assert_eq!(readings.get(&CanarySide::After.reading(SERVERS_SHARE)), Some(0.0));
+        assert_eq!(readings.get(&CanarySide::After.reading_name(SERVERS_SHARE)), Some(0.0));
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

@@ -6,9 +6,9 @@
 use dbdyno_model::{ArmSpec, PerArm, Plan, Severity, Target, Warning};
 
 /// Tells that two designs differ in several fields.
-pub(crate) fn warnings(plan: &Plan) -> Vec<Warning> {
+pub(crate) fn hypothesis_warnings(plan: &Plan) -> Vec<Warning> {
     let of_pair = |pairing| {
-        let warning = warning(&plan.pair(pairing))?;
+        let warning = warning(&plan.pair_specs(pairing))?;
         let named = |text: String| {
             if plan.arms.count() == 2 {
                 text
@@ -26,7 +26,7 @@ fn warning(arms: &PerArm<&ArmSpec>) -> Option<Warning> {
     else {
         return None;
     };
-    let differences = base.differences(test);
+    let differences = base.differing_fields(test);
     if differences.len() < 2 {
         return None;
     }

@@ -33,7 +33,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of [`read`] with a limit of 2 MiB, or bytes that are not UTF-8.
-pub fn text(path: &Path) -> io::Result<String> {
+pub fn read_text(path: &Path) -> io::Result<String> {
     text_within(path, WRITTEN_MOST)
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn text_within(path: &Path, most: u64) -> io::Result<String> {
 ///
 /// # Errors
 /// What is packed is damaged, or larger than `most` bytes.
-pub fn decoded(bytes: Vec<u8>, most: u64) -> io::Result<String> {
+pub fn decode_text(bytes: Vec<u8>, most: u64) -> io::Result<String> {
     let bytes = if bytes.starts_with(&GZIP) {
         read_from(MultiGzDecoder::new(bytes.as_slice()), most)?
     } else {
@@ -84,10 +84,10 @@ mod tests {
             ("/proc/version", "the kernel"),
             ("/dev/fd/../environ", "the kernel"),
         ] {
-            let error = text(Path::new(path)).unwrap_err().to_string();
+            let error = read_text(Path::new(path)).unwrap_err().to_string();
             assert!(error.contains(kind), "{path}: {error}");
         }
-        assert_eq!(text(Path::new("/dev/null")).unwrap(), "");
+        assert_eq!(read_text(Path::new("/dev/null")).unwrap(), "");
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         writer.write_all(b"a = 1\n").unwrap();
         drop(writer);
         let path = format!("/dev/fd/{}", reader.as_raw_fd());
-        assert_eq!(text(Path::new(&path)).unwrap(), "a = 1\n");
+        assert_eq!(read_text(Path::new(&path)).unwrap(), "a = 1\n");
     }
 
     #[test]
@@ -113,10 +113,10 @@ mod tests {
         let big = [0xfe, 0xff].into_iter().chain(units(u16::to_be_bytes)).collect();
         let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
         for bytes in [packed.clone(), little, big, marked, text.as_bytes().to_vec()] {
-            assert_eq!(decoded(bytes, 100).unwrap(), text);
+            assert_eq!(decode_text(bytes, 100).unwrap(), text);
         }
-        let larger = decoded(packed.clone(), 5).unwrap_err();
+        let larger = decode_text(packed.clone(), 5).unwrap_err();
         assert_eq!(larger.kind(), io::ErrorKind::FileTooLarge);
-        assert!(decoded(packed[..packed.len() - 4].to_vec(), 100).is_err());
+        assert!(decode_text(packed[..packed.len() - 4].to_vec(), 100).is_err());
     }
 }

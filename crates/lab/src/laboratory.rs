@@ -45,7 +45,7 @@ impl Lab<'_> {
         self.store.end_arm(run, ended)?;
         let text = format!("{} takes no part from here on: {}", ended.arm, ended.why);
         let warning = Warning::new(Severity::Caution, "arm-ended", text);
-        self.watch.progress(Progress::Warning(&warning));
+        self.watch.report_progress(Progress::Warning(&warning));
         self.store.add_warning(run, &warning)?;
         Ok(())
     }
@@ -75,5 +75,5 @@ pub fn clock_of(
     // The first process has the same noise whatever the store has, one that resumes has another.
     let noise_seed = VIRTUAL_UNIX_MS + rounds_before as u64;
     let begins_unix_ms = after.max(VIRTUAL_UNIX_MS);
-    Ok(Clock::Virtual(VirtualClock::halting(begins_unix_ms, noise_seed, halts)))
+    Ok(Clock::Virtual(VirtualClock::with_noise_and_halt(begins_unix_ms, noise_seed, halts)))
 }

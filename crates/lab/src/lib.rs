@@ -65,20 +65,20 @@ pub mod watch;
 
 pub use arm::wants_password;
 pub use arrivals::read_recording;
-pub use checks::check;
+pub use checks::check_plan;
 pub use dbdyno_load::Clock;
 pub use dbdyno_probe::perf::Stacks;
 pub use dbdyno_wire::cut_all;
 pub use error::LabError;
-pub use experiment::{ExperimentOrder, TrialOf, extend, measure, resume, survey};
-pub use explain::{ExplainQuestion, explain};
+pub use experiment::{ExperimentOrder, TrialOf, extend, resume, run_experiment, survey_arms};
+pub use explain::{ExplainQuestion, explain_difference};
 pub use isolation::{
     AnomalyWitness, AskingLimit, IsolationLab, IsolationQuestion, Judge, LevelRecord, OnlineOf,
     OnlineTold, Origin, PromiseScope, RandomLoad, RandomLoadKind, RecordedOf, RowLog,
     ScheduleReplies, ScriptsOf, Threads, WitnessReplay, anomaly_file_name, isolation,
-    online_transactions, play_schedules, random_transactions, refined, witness_stories,
+    online_transactions, play_schedules, random_transactions, refine_anomaly_name, witness_stories,
 };
 pub use laboratory::{Lab, clock_of};
-pub use profile::{ArmProfile, imported, profile};
+pub use profile::{ArmProfile, import_stacks, profile_arms};
 pub use self_test::self_tests;
 pub use watch::{Progress, Watch, for_people};

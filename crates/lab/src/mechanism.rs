@@ -10,7 +10,7 @@ use crate::neighbours::Look;
 
 /// Notes what the engine counted between two looks, from the opening to the close of a window, and
 /// the kernel of its threads.
-pub(crate) fn note(seen: &CostReadings<'_>, readings: &mut Readings) {
+pub(crate) fn note_engine_counts(seen: &CostReadings<'_>, readings: &mut Readings) {
     let [Look { counts: Some(opened), .. }, Look { counts: Some(closed), lag, .. }] = seen.looks
     else {
         return;
@@ -30,7 +30,7 @@ pub(crate) fn note(seen: &CostReadings<'_>, readings: &mut Readings) {
     }
     let windows = f64::from(u8::from(lag.is_some()));
     readings.set(&format!("{ENGINE_PREFIX}{REPLICA_WINDOWS}"), Some(windows));
-    for (name, count) in closed.since(opened).all() {
+    for (name, count) in closed.since(opened).named_counts() {
         readings.set(&format!("{ENGINE_PREFIX}{name}"), Some(count as f64));
     }
 }
@@ -57,18 +57,18 @@ mod tests {
         let connector = Connector::Engine(EngineArm::open(directory.path(), &design).unwrap());
         let mut client = connector.connect().unwrap();
         client.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
-        let opened = Look::take(&Local, None, None).with_those_of(&connector);
+        let opened = Look::at_arms(&Local, None, None).with_those_of(&connector);
         for id in 0..10 {
             client.run(&format!("INSERT INTO t VALUES ({id})")).unwrap();
         }
-        let looks = [opened, Look::take(&Local, None, None).with_those_of(&connector)];
+        let looks = [opened, Look::at_arms(&Local, None, None).with_those_of(&connector)];
         let mut readings = Readings::default();
         let usage = ThreadUsage {
             voluntary_switches: 7,
             involuntary_switches: 3,
             ..ThreadUsage::default()
         };
-        note(&seen(&looks, usage), &mut readings);
+        note_engine_counts(&seen(&looks, usage), &mut readings);
         assert_eq!(readings.get("engine.commits"), Some(10.0));
         let [voluntary, involuntary] =
             ENGINE_SWITCHES.map(|name| readings.get(&format!("{ENGINE_PREFIX}{name}")).unwrap());
@@ -83,8 +83,8 @@ mod tests {
             );
         }
         let mut none = Readings::default();
-        let blind = [Look::take(&Local, None, None), Look::take(&Local, None, None)];
-        note(&seen(&blind, usage), &mut none);
+        let blind = [Look::at_arms(&Local, None, None), Look::at_arms(&Local, None, None)];
+        note_engine_counts(&seen(&blind, usage), &mut none);
         assert!(none.is_empty());
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Look {
 
 impl Look {
     /// Looks at all arms and at their host. What cannot be seen is left out.
-    pub(crate) fn take<'p>(
+    pub(crate) fn at_arms<'p>(
         host: &dyn Host,
         measured: Option<&ServerProbe>,
         waiting: impl IntoIterator<Item = Option<&'p ServerProbe>>,
@@ -51,16 +51,16 @@ impl Look {
     /// engine counts, and all that there is to be seen of a model.
     pub(crate) fn with_those_of(mut self, measured: &Connector) -> Look {
         if let Connector::Rocks(_) = measured {
-            self.threads = Some(ThreadsSample::named(&Local, "rocksdb:"));
+            self.threads = Some(ThreadsSample::with_name_prefix(&Local, "rocksdb:"));
         }
         if let Connector::Engine(arm) = measured {
-            self.threads = Some(ThreadsSample::named(&Local, EngineArm::THREADS));
-            self.counts = Some(arm.counts());
+            self.threads = Some(ThreadsSample::with_name_prefix(&Local, EngineArm::THREADS));
+            self.counts = Some(arm.meter_counts());
             self.lag = arm.take_lag();
         }
         if let Connector::Mock(arm) = measured {
-            let used = arm.used();
-            self.server = Some(ServerSample::modelled(used.server_cpu_ns));
+            let used = arm.total_usage();
+            self.server = Some(ServerSample::of_model(used.server_cpu_ns));
             self.host = Some(modelled(arm, used));
         }
         self
@@ -85,7 +85,7 @@ impl Look {
 fn modelled(arm: &MockArm, used: UsedByMock) -> HostSample {
     let all_ns = mock::PROCESSORS * arm.clock().now().as_nanos() as u64;
     let busy_ns = used.server_cpu_ns + used.client_cpu_ns;
-    HostSample::modelled(used.client_cpu_ns, busy_ns, used.steal_ns, all_ns)
+    HostSample::of_model(used.client_cpu_ns, busy_ns, used.steal_ns, all_ns)
 }
 
 /// Processor time that each of those that follow the measured arm used between two looks.
@@ -129,7 +129,7 @@ const SHARE_HIGH: f64 = 0.05;
 
 impl Neighbours {
     /// Adds what two looks at a round saw; returns what the host did meanwhile.
-    pub(crate) fn add(&mut self, looks: &[Look], others: OtherArms) -> Option<HostShares> {
+    pub(crate) fn add_looks(&mut self, looks: &[Look], others: OtherArms) -> Option<HostShares> {
         let [opened, closed] = looks else { return None };
         let cpu_ns = |opened: &Option<ServerSample>, closed: &Option<ServerSample>| {
             closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns

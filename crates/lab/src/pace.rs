@@ -26,7 +26,7 @@ pub(crate) fn pace_of(plan: &Plan, cell: &Cell, tps: f64, around: Duration) -> R
 }
 
 /// What the reader must know of rounds that are longer than planned.
-pub(crate) fn warning(pace: &RoundPace, plan: &Plan, cell: &Cell) -> Option<Warning> {
+pub(crate) fn pace_warning(pace: &RoundPace, plan: &Plan, cell: &Cell) -> Option<Warning> {
     (pace.window > Duration::from_nanos(plan.schedule.round_ns)).then(|| {
         let text = format!(
             "{cell}: rounds take {:.1} s and there are {} of them for each arm, because {:.1} s \

@@ -13,17 +13,17 @@ use dbdyno_workload::planned;
 ///
 /// # Errors
 /// A server that the kernel does not let us place.
-pub(crate) fn place(
+pub(crate) fn place_servers(
     plan: &Plan,
     clients: u32,
     stations: &Arms<Station>,
 ) -> Result<Placement, LabError> {
-    let all = dbdyno_sandbox::processors();
+    let all = dbdyno_sandbox::allowed_processors();
     let placement = wanted(plan, clients, &all).filter(|_| can_be_placed(stations)).unwrap_or(FREE);
     let servers: Vec<usize> = placement.servers.numbers().collect();
     let servers = if servers.is_empty() { all } else { servers };
     for (arm, station) in stations.iter() {
-        station.place(arm, &servers)?;
+        station.pin_server(arm, &servers)?;
     }
     Ok(placement)
 }
@@ -32,7 +32,7 @@ pub(crate) fn place(
 const FREE: Placement = Placement { clients: Processors::ANY, servers: Processors::ANY };
 
 fn wanted(plan: &Plan, clients: u32, all: &[usize]) -> Option<Placement> {
-    plan.quiet.pin.placement(clients, all)
+    plan.quiet.pin.placement_for(clients, all)
 }
 
 /// All arms or none: a server that is not ours stays where it is, and so must the others.
@@ -45,7 +45,7 @@ fn are_embedded(stations: &Arms<Station>) -> bool {
 }
 
 /// What the reader of a run must know of its placement.
-pub(crate) fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
+pub(crate) fn placement_warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
     if stations.values().any(Station::is_mock) {
         return Vec::new();
     }
@@ -55,9 +55,11 @@ pub(crate) fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
     let idle = match plan.quiet.idle {
         Idle::Poll => Some(polling()),
         Idle::Halt if embedded || steps => None,
-        Idle::Halt => {
-            idle_states(plan.quiet.pin, &plan.question.clients, &dbdyno_sandbox::processors())
-        }
+        Idle::Halt => idle_states(
+            plan.quiet.pin,
+            &plan.question.clients,
+            &dbdyno_sandbox::allowed_processors(),
+        ),
     };
     let all = [placed(plan, stations), idle, sharded(plan, stations)];
     all.into_iter().flatten().collect()
@@ -65,7 +67,7 @@ pub(crate) fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
 
 /// One client that waits on another processor than the one that works for it lets both fall asleep.
 fn idle_states(pin: Pin, clients: &[u32], processors: &[usize]) -> Option<Warning> {
-    let together = pin.placement(1, processors).is_some_and(|place| place.is_one_processor());
+    let together = pin.placement_for(1, processors).is_some_and(|place| place.is_one_processor());
     if !clients.contains(&1) || processors.len() < 2 || together {
         return None;
     }
@@ -91,7 +93,7 @@ fn sharded(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
     // In the open loop, and in a conversation, each client has a thread whatever their number.
     let closed = !plan.question.driving.is_open();
     let is_conversation = |label: &str| {
-        let load = planned::resolve(plan, label);
+        let load = planned::planned_load(plan, label);
         load.is_ok_and(|load| matches!(load.content, Content::Dialogue(_)))
     };
     if embedded || !closed || plan.labels().iter().all(|label| is_conversation(label)) {
@@ -106,7 +108,7 @@ fn sharded(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
 }
 
 fn placed(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
-    let all = dbdyno_sandbox::processors();
+    let all = dbdyno_sandbox::allowed_processors();
     let (count, placement) = plan
         .question
         .clients

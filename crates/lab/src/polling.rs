@@ -31,7 +31,7 @@ pub(crate) struct Polling {
 impl Polling {
     /// # Errors
     /// A sentence about what is in the way.
-    pub(crate) fn of(plan: &Plan) -> Result<Polling, LabError> {
+    pub(crate) fn for_plan(plan: &Plan) -> Result<Polling, LabError> {
         Polling::by(Path::new(DEVICE), &Local, plan)
     }
 
@@ -40,7 +40,7 @@ impl Polling {
         if plan.quiet.idle == Idle::Halt || is_modelled {
             return Ok(Polling { _request: None });
         }
-        let driver = host.kernel_text(&kernel::sys(DRIVER)).unwrap_or_default();
+        let driver = host.kernel_text(&kernel::sys_path(DRIVER)).unwrap_or_default();
         if matches!(driver.trim(), "" | "none") {
             return Err(LabError::Idle(format!(
                 "--idle poll has no effect on this host: its kernel has no cpuidle driver; \
@@ -70,7 +70,7 @@ mod tests {
 
     /// A host with this driver.
     fn host(driver: &str) -> ScriptedHost {
-        ScriptedHost::new(&format!("@ {}\n{driver}\n", kernel::sys(DRIVER).display()))
+        ScriptedHost::new(&format!("@ {}\n{driver}\n", kernel::sys_path(DRIVER).display()))
     }
 
     #[test]

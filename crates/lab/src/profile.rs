@@ -22,7 +22,7 @@ use dbdyno_sandbox::{Events, Recorder, Scratch};
 use dbdyno_store::Store;
 
 use crate::error::LabError;
-use crate::experiment::{ExperimentOrder, measure};
+use crate::experiment::{ExperimentOrder, run_experiment};
 use crate::laboratory::Lab;
 use crate::watch::{Progress, Watch};
 
@@ -68,13 +68,13 @@ pub fn plan_of(plan: &Plan, profiles: u32, seconds: f64) -> Plan {
 ///
 /// # Errors
 /// Processors that cannot be sampled, and whatever is in the way of measuring.
-pub fn profile(
+pub fn profile_arms(
     lab: &mut Lab<'_>,
     plan: &Plan,
     kind: SampleKind,
     tool_version: &str,
 ) -> Result<Vec<ArmProfile>, LabError> {
-    record(lab, plan, kind, tool_version)?.read(lab)
+    record_profile(lab, plan, kind, tool_version)?.read(lab)
 }
 
 /// What was recorded, not read yet.
@@ -86,18 +86,19 @@ pub(crate) struct Recording {
     _scratch: Scratch,
 }
 
-/// As [`profile()`]; reading what was recorded, which takes a while, is left.
+/// As [`profile_arms()`]; reading what was recorded, which takes a while, is left.
 ///
 /// # Errors
-/// As [`profile()`].
-pub(crate) fn record(
+/// As [`profile_arms()`].
+pub(crate) fn record_profile(
     lab: &mut Lab<'_>,
     plan: &Plan,
     kind: SampleKind,
     tool_version: &str,
 ) -> Result<Recording, LabError> {
-    let scratch =
-        lab.home.scratch("profile", &mut |text| lab.watch.progress(Progress::Reading(text)));
+    let scratch = lab
+        .home
+        .create_scratch("profile", &mut |text| lab.watch.report_progress(Progress::Reading(text)));
     let scratch = scratch.map_err(|error| LabError::Profile(error.to_string()))?;
     let events = match kind {
         SampleKind::Samples => Events::Clock,
@@ -112,7 +113,7 @@ pub(crate) fn record(
     let command = "dbdyno profile";
     let order =
         ExperimentOrder { plan, name: None, command, tool_version, varied: &[], trial_of: None };
-    measure(&mut inner, &order)?;
+    run_experiment(&mut inner, &order)?;
     let Sampling { recorder, failed, rounds, .. } = sampling;
     if let Some(failed) = failed {
         return Err(LabError::Profile(failed));
@@ -127,9 +128,9 @@ impl Recording {
     /// # Errors
     /// [`LabError::Profile`] for a file that cannot be read.
     pub(crate) fn read(&self, lab: &mut Lab<'_>) -> Result<Vec<ArmProfile>, LabError> {
-        lab.watch.progress(Progress::Reading("the samples, and the names of functions"));
+        lab.watch.report_progress(Progress::Reading("the samples, and the names of functions"));
         let windows: Vec<Window> = self.rounds.iter().map(|round| round.window.clone()).collect();
-        let stacks = perf::stacks(&**lab.home.host(), &self.file, &windows, self.kind)
+        let stacks = perf::read_stacks(&**lab.home.host(), &self.file, &windows, self.kind)
             .map_err(LabError::Profile)?;
         Ok(by_start(&self.rounds, stacks))
     }
@@ -140,17 +141,17 @@ impl Recording {
 ///
 /// # Errors
 /// A file that cannot be read, or is damaged.
-pub fn imported(file: &Path, process: Option<&str>) -> Result<Option<Stacks>, String> {
+pub fn import_stacks(file: &Path, process: Option<&str>) -> Result<Option<Stacks>, String> {
     let shown = file.display();
     if !perf::is_perf_data(file)
         .map_err(|error| format!("{shown}: {error}; name the file of a profile"))?
     {
         return Ok(None);
     }
-    let all = perf::stacks(
+    let all = perf::read_stacks(
         &Local,
         file,
-        &[Window::whole(process.map(str::to_owned))],
+        &[Window::all_samples(process.map(str::to_owned))],
         SampleKind::Samples,
     )?;
     Ok(all.into_iter().next())
@@ -174,11 +175,11 @@ struct Sampling<'a> {
 }
 
 impl Watch for Sampling<'_> {
-    fn progress(&mut self, progress: Progress<'_>) {
+    fn report_progress(&mut self, progress: Progress<'_>) {
         match progress {
             Progress::RoundBegins { .. } if !self.has_begun => {
                 self.has_begun = true;
-                self.failed = self.recorder.begin().err();
+                self.failed = self.recorder.begin_sampling().err();
             }
             Progress::RoundDone { round, server, .. } => {
                 let from_ns = round.started_unix_ms * 1_000_000;
@@ -186,7 +187,7 @@ impl Watch for Sampling<'_> {
                 let own = [std::process::id()];
                 let processes = if server.is_empty() { &own } else { server };
                 self.rounds.push(SampledRound {
-                    arm: round.key.arm.side(),
+                    arm: round.key.arm.pair_side(),
                     start: round.start,
                     operations: round.done_events(),
                     window: Window {
@@ -200,7 +201,7 @@ impl Watch for Sampling<'_> {
             Progress::Begun(_) => return,
             _ => {}
         }
-        self.outer.progress(progress);
+        self.outer.report_progress(progress);
     }
 }
 
@@ -220,7 +221,7 @@ fn by_start(rounds: &[SampledRound], stacks: Vec<Stacks>) -> Vec<ArmProfile> {
         of_start.operations += round.operations;
         let (from_ns, until_ns) = round.window.unix_ns;
         of_start.wall_ns += until_ns - from_ns;
-        of_start.stacks.add(&stacks);
+        of_start.stacks.add_window(&stacks);
     }
     found.into_values().filter(|one| one.stacks.samples > 0.0).collect()
 }

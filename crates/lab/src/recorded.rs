@@ -15,7 +15,7 @@ use dbdyno_model::{Dialect, Readings, readings};
 use dbdyno_server::{ServerRelease, session_level};
 use dbdyno_workload::{Content, Load};
 
-use crate::isolation::promised;
+use crate::isolation::server_promise;
 
 /// What is promised of the transactions of a load.
 ///
@@ -36,7 +36,7 @@ pub(crate) fn promise_of(
         (None, Dialect::Sqlite) => IsolationLevel::Serializable,
         (None, Dialect::Engine) => IsolationLevel::RepeatableRead,
         (None, _) => {
-            let server = ServerRelease::of(&*client, dialect);
+            let server = ServerRelease::of_client(&*client, dialect);
             session_level(&mut *client, server).ok_or_else(|| {
                 let text = "the server does not say which isolation level its sessions have; name \
                             one: register?level=serializable";
@@ -44,13 +44,13 @@ pub(crate) fn promise_of(
             })?
         }
     };
-    let promise = promised(&mut *client, dialect, level);
+    let promise = server_promise(&mut *client, dialect, level);
     client.close();
     Ok(promise)
 }
 
 /// Judges what was recorded, and notes it.
-pub(crate) fn note(recorded: &RoundRecord, promise: Level, noted: &mut Readings) {
+pub(crate) fn note_verdict(recorded: &RoundRecord, promise: Level, noted: &mut Readings) {
     let history = match read_records(&recorded.records) {
         Ok(history) => history,
         Err(bad) => panic!("what was recorded cannot be read: {bad}"),
@@ -60,7 +60,7 @@ pub(crate) fn note(recorded: &RoundRecord, promise: Level, noted: &mut Readings)
     let checker = Checker::new(&history);
     let mut told = |name: String| noted.set(&name, Some(1.0));
     told(format!("{}{promise}", readings::PROMISE_PREFIX));
-    match checker.proved(promise) {
+    match checker.proved_verdict(promise) {
         LevelVerdict::Holds(_) => told(readings::PROMISE_HOLDS.to_owned()),
         LevelVerdict::CannotTell(_) => {}
         broken => {

@@ -23,7 +23,11 @@ const IDS_PER_QUESTION: u32 = 10_000;
 ///
 /// # Errors
 /// The server's refusal.
-pub(crate) fn begin(load: &Load, connector: &Connector, dialect: Dialect) -> Result<(), LoadError> {
+pub(crate) fn reset_rows(
+    load: &Load,
+    connector: &Connector,
+    dialect: Dialect,
+) -> Result<(), LoadError> {
     let statements = load.dataset.begin_round(dialect);
     if statements.is_empty() {
         return Ok(());
@@ -38,7 +42,7 @@ pub(crate) fn begin(load: &Load, connector: &Connector, dialect: Dialect) -> Res
 ///
 /// # Errors
 /// The server's refusal.
-pub(crate) fn restore(
+pub(crate) fn restore_row_count(
     load: &Load,
     connector: &Connector,
     dialect: Dialect,
@@ -115,10 +119,10 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
-    use dbdyno_load::{EngineArm, SqliteFile, fill};
+    use dbdyno_load::{EngineArm, SqliteFile, fill_tables};
     use dbdyno_model::Design;
     use dbdyno_model::design::Device;
-    use dbdyno_workload::{Tables, resolve};
+    use dbdyno_workload::{Tables, resolve_load};
 
     const TABLES: Tables = Tables { count: 2, rows: 12_000, seed: 3 };
 
@@ -134,12 +138,12 @@ mod tests {
 
     fn made_whole(connector: &Connector, dialect: Dialect) {
         let stop = AtomicBool::new(false);
-        fill(connector, dialect, &TABLES, &stop, &mut |_| {}).unwrap();
+        fill_tables(connector, dialect, &TABLES, &stop, &mut |_| {}).unwrap();
         let whole = content(connector);
         assert_eq!(whole.len(), 24_000);
         let run = |sql: &str| connector.connect().unwrap().run(sql).unwrap();
         let restore = |label: &str| {
-            restore(&resolve(label, TABLES).unwrap(), connector, dialect).unwrap();
+            restore_row_count(&resolve_load(label, TABLES).unwrap(), connector, dialect).unwrap();
         };
         for gone in ["k > 6000", "id < 900", "id > 10600", "id = id"] {
             run(&format!("DELETE FROM sbtest1 WHERE {gone}"));

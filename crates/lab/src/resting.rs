@@ -49,7 +49,7 @@ impl Resting {
 
     /// Looks at the memory of an arm that is about to be measured, and has it brought back if that
     /// is wanted. Returns what the round is to keep of it, and what the reader must know now.
-    pub(crate) fn before(
+    pub(crate) fn before_round(
         &mut self,
         arm: ArmIndex,
         memory: &ArmWatch,
@@ -74,7 +74,7 @@ impl Resting {
     }
 
     /// Looks at the memory of an arm that was measured.
-    pub(crate) fn after(&mut self, memory: &ArmWatch, readings: &mut Readings) {
+    pub(crate) fn after_round(&mut self, memory: &ArmWatch, readings: &mut Readings) {
         let away = Memory::of(memory).and_then(|memory| memory.sample(&mut self.random));
         readings.set(&memory_away(CanarySide::After), away.map(|away| away.share));
     }
@@ -142,7 +142,7 @@ fn note(arm: ArmIndex, away: Away) -> Warning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_host::local;
+    use dbdyno_host::local_host;
     use dbdyno_probe::ServerProbe;
 
     #[test]
@@ -150,16 +150,17 @@ mod tests {
         let mut plan = dbdyno_judge::sample::point_queries("sqlite:", 1, |_| {}).plan;
         plan.quiet.keep_memory = KeepMemory::Always;
         let mut resting = Resting::new(&plan);
-        let own = ArmWatch::Servers(vec![ServerProbe::of_process(&local(), std::process::id())]);
-        let (mut readings, told) = resting.before(ArmIndex::BASE, &own);
+        let own =
+            ArmWatch::Servers(vec![ServerProbe::of_process(&local_host(), std::process::id())]);
+        let (mut readings, told) = resting.before_round(ArmIndex::BASE, &own);
         assert_eq!(told, None);
-        resting.after(&own, &mut readings);
+        resting.after_round(&own, &mut readings);
         for name in [memory_away(CanarySide::Before), memory_away(CanarySide::After)] {
             assert!((0.0..=1.0).contains(&readings.get(&name).unwrap()), "{name}");
         }
         assert!(readings.get(MEMORY_BROUGHT_BACK).is_some());
         for unseen in [ArmWatch::Unseen, ArmWatch::Servers(Vec::new())] {
-            assert!(resting.before(ArmIndex::BASE, &unseen).0.is_empty());
+            assert!(resting.before_round(ArmIndex::BASE, &unseen).0.is_empty());
         }
     }
 }

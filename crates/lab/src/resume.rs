@@ -24,7 +24,7 @@ impl Hold {
     ///
     /// # Errors
     /// [`LabError::Busy`] if another process has it.
-    pub(crate) fn take(run: &RunId) -> Result<Hold, LabError> {
+    pub(crate) fn on_run(run: &RunId) -> Result<Hold, LabError> {
         let name = format!("dbdyno.run.{run}");
         let bound =
             SocketAddr::from_abstract_name(&name).and_then(|name| UnixListener::bind_addr(&name));
@@ -65,7 +65,10 @@ fn value_in<'a>(environment: &'a Environment, name: &str) -> &'a str {
 ///
 /// # Errors
 /// [`LabError::Unlike`] for servers of another version.
-pub(crate) fn changes(run: &Run, stations: &Arms<Station>) -> Result<Option<Warning>, LabError> {
+pub(crate) fn server_changes(
+    run: &Run,
+    stations: &Arms<Station>,
+) -> Result<Option<Warning>, LabError> {
     const VERSION: &str = "server.version";
     /// Made anew with each data directory.
     const OF_THE_INSTANCE: [&str; 3] =
@@ -112,11 +115,11 @@ mod tests {
     #[test]
     fn a_run_is_held_by_one_process_which_is_named() {
         let run = run("held");
-        let held = Hold::take(&run).unwrap();
-        let error = Hold::take(&run).err().unwrap().to_string();
+        let held = Hold::on_run(&run).unwrap();
+        let error = Hold::on_run(&run).err().unwrap().to_string();
         assert!(error.contains(&format!("pid {}", std::process::id())), "{error}");
         drop(held);
-        Hold::take(&run).unwrap();
+        Hold::on_run(&run).unwrap();
     }
 
     /// Of another account, which keeps nobody but itself from anything.
@@ -135,6 +138,6 @@ mod tests {
             UnixListener::bind_addr(&name).unwrap()
         };
         let _theirs = std::thread::spawn(listen).join().unwrap();
-        assert!(Hold::take(&run).unwrap()._socket.is_none());
+        assert!(Hold::on_run(&run).unwrap()._socket.is_none());
     }
 }

@@ -34,7 +34,7 @@ fn servers(plan: &Plan) -> usize {
 }
 
 /// What the reader of a run must know: that servers have less memory than two would have.
-pub(crate) fn warning(host_mb: u64, plan: &Plan) -> Option<Warning> {
+pub(crate) fn memory_warning(host_mb: u64, plan: &Plan) -> Option<Warning> {
     let servers = servers(plan);
     (servers > 2).then(|| {
         let text = format!(
@@ -50,7 +50,7 @@ pub(crate) fn warning(host_mb: u64, plan: &Plan) -> Option<Warning> {
 ///
 /// # Errors
 /// [`LabError::Loads`] that says what is needed, what there is, and what to do.
-pub(crate) fn check(
+pub(crate) fn check_disk_space(
     home: &Home,
     plan: &Plan,
     datasets: &[Arc<dyn Dataset>],
@@ -89,7 +89,7 @@ mod tests {
         for arms in 2..=12 {
             let each_mb = memory_of_two_mb(24_000, &of(arms, "mariadb:10.11"));
             assert!(each_mb * arms as u64 <= 2 * 24_000, "{arms}: {each_mb}");
-            assert_eq!(warning(24_000, &of(arms, "mariadb:10.11")).is_some(), arms > 2);
+            assert_eq!(memory_warning(24_000, &of(arms, "mariadb:10.11")).is_some(), arms > 2);
             assert_eq!(memory_of_two_mb(24_000, &of(arms, "sqlite:")), 24_000);
         }
         assert_eq!(memory_of_two_mb(600, &of(12, "mysql:5.7")), 600, "nothing to share");

@@ -45,7 +45,7 @@ pub(crate) fn step_key(search: &RoundKey, step: u32) -> RoundKey {
 ///
 /// # Errors
 /// Those of `measure`.
-pub(crate) fn search(
+pub(crate) fn search_rate(
     seed: u64,
     number: u32,
     closed_rate: f64,
@@ -75,7 +75,7 @@ pub(crate) fn search(
 }
 
 /// The path of a search in words: `base, point-query at 16 clients: 8000 ✗ 3900 ✓ … found 5400/s`.
-pub(crate) fn told(search: &RoundKey, arm: ArmIndex, path: &[Step]) -> String {
+pub(crate) fn describe_path(search: &RoundKey, arm: ArmIndex, path: &[Step]) -> String {
     let steps: Vec<String> = path
         .iter()
         .map(|step| format!("{:.0} {}", step.rate, if step.held { "✓" } else { "✗" }))
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn find(number: u32, truth: f64) -> Vec<Step> {
-        search(1, number, 1000.0, |_, rate| Ok(rate < truth)).unwrap()
+        search_rate(1, number, 1000.0, |_, rate| Ok(rate < truth)).unwrap()
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
         let all = find(0, f64::INFINITY);
         assert!(all.iter().all(|step| step.held) && all.len() < SEARCH_STEPS as usize);
         let mut asked = 0;
-        let failed = search(1, 0, 1000.0, |_, _| {
+        let failed = search_rate(1, 0, 1000.0, |_, _| {
             asked += 1;
             Err(LabError::Unlike("stopped".into()))
         });

@@ -9,7 +9,7 @@ use dbdyno_stats::{MIN_PAIRS, SHOWN_CONFIDENCE, share_interval};
 use dbdyno_store::Store;
 
 use crate::error::LabError;
-use dbdyno_judge::{JudgeError, compare};
+use dbdyno_judge::{JudgeError, compare_run};
 
 /// The first two arms between which nothing at all differs, on purpose.
 fn self_test_of(plan: &Plan) -> Option<Pairing> {
@@ -24,10 +24,10 @@ fn self_test_of(plan: &Plan) -> Option<Pairing> {
 ///
 /// # Errors
 /// A store that cannot be read or written.
-pub(crate) fn note(store: &mut Store, plan: &Plan, id: &RunId) -> Result<(), LabError> {
+pub(crate) fn note_self_test(store: &mut Store, plan: &Plan, id: &RunId) -> Result<(), LabError> {
     let Some(pairing) = self_test_of(plan) else { return Ok(()) };
     let run = store.load(id)?;
-    for cell in compare(run.pair(pairing))?.cells.iter().filter(|cell| could_be_wrong(cell)) {
+    for cell in compare_run(run.pair(pairing))?.cells.iter().filter(|cell| could_be_wrong(cell)) {
         store.note_self_test(id, &cell.cell, cell.verdict)?;
     }
     Ok(())
@@ -60,7 +60,7 @@ mod tests {
             let run = of_pairs(pairs, "point-query", "mysql://u@h/d", 1, |round| {
                 round.cost.client_cpu_ns = Some(client_ns);
             });
-            could_be_wrong(&compare(run.first_pair()).unwrap().cells[0])
+            could_be_wrong(&compare_run(run.first_pair()).unwrap().cells[0])
         };
         assert!(counts(8, WALL_NS / 10));
         assert!(!counts(2, WALL_NS / 10), "too few pairs for any verdict");

@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 use dbdyno_load::LoadError;
 use dbdyno_model::{ArmIndex, Arms, Dialect, Severity, Warning};
 use dbdyno_server::{
-    BacklogGauge, COMMITS_ARE_SYNCED, DirtyPageLimits, Onlooker, ServerRelease, TableName, backlog,
-    vacuum,
+    BacklogGauge, COMMITS_ARE_SYNCED, DirtyPageLimits, Onlooker, ServerRelease, TableName,
+    server_backlog, vacuum,
 };
 use dbdyno_wire::Client;
 
@@ -44,7 +44,7 @@ const GUEST_PATIENCE: Duration = Duration::from_secs(10);
 /// The longest time that settling so many bytes of rows may take: Callaghan waits for 60 s and 1 s
 /// for each million rows (of 200 bytes), at most 1 200 s, whether it is needed or not. We go on as
 /// soon as we can, so that the limit may be wider: 1 s for each 20 MB.
-pub(crate) fn limit(bytes: u64) -> Duration {
+pub(crate) fn settling_limit(bytes: u64) -> Duration {
     Duration::from_secs((60 + bytes / 20_000_000).min(1_200))
 }
 
@@ -65,7 +65,7 @@ impl Settling<'_> {
     ///
     /// # Errors
     /// The server's refusal, or a request to stop.
-    pub(crate) fn settle(&self, watch: &mut dyn Watch) -> Result<Vec<Warning>, LabError> {
+    pub(crate) fn settle_arms(&self, watch: &mut dyn Watch) -> Result<Vec<Warning>, LabError> {
         let mut settlers = Vec::with_capacity(2);
         for (arm, station) in self.stations.iter() {
             if !station.shares_tables() {
@@ -125,7 +125,7 @@ impl Settler {
     ) -> Result<Settler, LoadError> {
         let station = &all.stations[arm];
         let is_ours = station.is_ours();
-        let Onlooker { client, names, server } = station.connector.onlooker()?;
+        let Onlooker { client, names, server } = station.connector.open_onlooker()?;
         let tables: Result<Vec<TableName>, _> =
             all.tables[arm].iter().map(|word| names.of_word(word)).collect();
         let tables = tables.map_err(|error| LoadError::Unfit(error.to_string()))?;
@@ -144,15 +144,16 @@ impl Settler {
             closest: Closest { value: u64::MAX, since: now() },
         };
         if settler.dialect == Dialect::Mysql && is_ours {
-            settler.lowered = Some(DirtyPageLimits::lower(station.connector.connect_for_work()?)?);
+            settler.lowered =
+                Some(DirtyPageLimits::lower_limits(station.connector.connect_for_work()?)?);
         }
         settler.tidy(all, watch)?;
         if settler.dialect == Dialect::Rocksdb {
-            watch.progress(Progress::Stage(arm, "settling: flush"));
+            watch.report_progress(Progress::Stage(arm, "settling: flush"));
             settler.client.run("FLUSH")?;
         }
         if matches!(settler.dialect, Dialect::Postgres | Dialect::Engine) {
-            watch.progress(Progress::Stage(arm, "settling: checkpoint"));
+            watch.report_progress(Progress::Stage(arm, "settling: checkpoint"));
             settler.checkpoint()?;
         }
         Ok(settler)
@@ -174,18 +175,18 @@ impl Settler {
             if all.stop.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted);
             }
-            let stage = format!("settling: {doing} of {}", table.place());
-            watch.progress(Progress::Stage(self.arm, &stage));
+            let stage = format!("settling: {doing} of {}", table.qualified_name());
+            watch.report_progress(Progress::Stage(self.arm, &stage));
             Ok(())
         };
         for table in &self.tables {
             begins("statistics", table, watch)?;
-            let sql = format!("{analyze} {}", table.place());
+            let sql = format!("{analyze} {}", table.qualified_name());
             self.client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
         }
         for table in self.tables.iter().filter(|_| is_postgres) {
             begins("vacuum", table, watch)?;
-            vacuum(&mut *self.client, table.place())?;
+            vacuum(&mut *self.client, table.qualified_name())?;
         }
         Ok(())
     }
@@ -227,7 +228,7 @@ impl Settler {
         if waited > all.limit {
             return Ok(Some(End::TimeIsUp));
         }
-        watch.progress(Progress::Stage(self.arm, &waiting(worst, waited, all.limit)));
+        watch.report_progress(Progress::Stage(self.arm, &waiting(worst, waited, all.limit)));
         Ok(None)
     }
 
@@ -246,7 +247,7 @@ impl Settler {
     }
 
     fn look(&mut self) -> Result<Vec<BacklogGauge>, LoadError> {
-        Ok(backlog(&mut *self.client, self.server, &self.tables)?)
+        Ok(server_backlog(&mut *self.client, self.server, &self.tables)?)
     }
 }
 

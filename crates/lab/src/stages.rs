@@ -201,7 +201,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     fn warn(&mut self, warning: &Warning) -> Result<(), LabError> {
-        self.lab.watch.progress(Progress::Warning(warning));
+        self.lab.watch.report_progress(Progress::Warning(warning));
         self.lab.store.add_warning(self.run, warning)?;
         Ok(())
     }
@@ -215,7 +215,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         }
         self.reset_meters();
         let mut site = Site {
-            placement: placement::place(self.plan, cell.clients, self.stations)?,
+            placement: placement::place_servers(self.plan, cell.clients, self.stations)?,
             lab: self.lab,
             plan: self.plan,
             stations: self.stations,
@@ -225,7 +225,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             counter: &mut self.counter,
             meters: &mut self.meters,
         };
-        let failed = site.measure(&mut self.inserted, cell, step, sizes, next_pair)?;
+        let failed = site.measure_step(&mut self.inserted, cell, step, sizes, next_pair)?;
         for error in failed {
             self.without(error)?;
         }
@@ -244,10 +244,10 @@ impl<'a, 'b> Stages<'a, 'b> {
         let settling = Settling {
             stations: self.stations,
             tables: Arms::from_fn(arms, |arm| names_of(&datasets, self.stations[arm].dialect)),
-            limit: settle::limit(datasets.iter().map(|dataset| dataset.bytes()).sum()),
+            limit: settle::settling_limit(datasets.iter().map(|dataset| dataset.bytes()).sum()),
             stop: self.lab.stop,
         };
-        for warning in settling.settle(self.lab.watch)? {
+        for warning in settling.settle_arms(self.lab.watch)? {
             self.warn(&warning)?;
         }
         Ok(())
@@ -256,11 +256,11 @@ impl<'a, 'b> Stages<'a, 'b> {
     /// Repeats the writes of a cell that was measured before the run was taken up again.
     fn repeat(&mut self, cell: &Cell) -> Result<(), LabError> {
         let Some(time) = self.left.repeat(cell) else { return Ok(()) };
-        let placement = placement::place(self.plan, cell.clients, self.stations)?;
+        let placement = placement::place_servers(self.plan, cell.clients, self.stations)?;
         self.turn += 1;
         for arm in self.stations.indices() {
             let stage = format!("repeating {cell}, unmeasured, for {:.0} s", time.as_secs_f64());
-            self.lab.watch.progress(Progress::Stage(arm, &stage));
+            self.lab.watch.report_progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
             let (turn, stop) = (self.turn, self.lab.stop);
             let repeated = Driver::prepare(self.plan, cell, turn, arm, station, placement, stop)
@@ -289,7 +289,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         cell: &Cell,
         warmth: impl Fn(ArmIndex) -> Warmth,
     ) -> Result<Arms<Driver<'b>>, LabError> {
-        let placement = placement::place(self.plan, cell.clients, self.stations)?;
+        let placement = placement::place_servers(self.plan, cell.clients, self.stations)?;
         self.last_look = None;
         self.turn += 1;
         let mut drivers = Arms::default();
@@ -311,7 +311,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         warmth: Warmth,
     ) -> Result<Driver<'b>, LabError> {
         let stage = format!("warming up {cell}");
-        self.lab.watch.progress(Progress::Stage(arm, &stage));
+        self.lab.watch.report_progress(Progress::Stage(arm, &stage));
         let (station, turn, stop) = (&self.stations[arm], self.turn, self.lab.stop);
         let mut driver = Driver::prepare(self.plan, cell, turn, arm, station, placement, stop)?;
         if let Some(warning) = driver.warm_up(warmth, self.lab.watch)? {
@@ -324,7 +324,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     fn pace(&mut self, cell: &Cell, drivers: &Arms<Driver<'_>>) -> Result<RoundPace, LabError> {
         let around = drivers.values().map(|driver| driver.known.around).max().unwrap_or_default();
         let pace = pace::pace_of(self.plan, cell, slowest_tps(drivers), around);
-        if let Some(warning) = pace::warning(&pace, self.plan, cell) {
+        if let Some(warning) = pace::pace_warning(&pace, self.plan, cell) {
             self.warn(&warning)?;
         }
         self.leave_out(pace.pairs..self.plan.schedule.pairs);
@@ -336,8 +336,8 @@ impl<'a, 'b> Stages<'a, 'b> {
         let datasets = datasets_of(self.plan)?;
         for arm in self.stations.indices() {
             let text = "starting on the tables as they were loaded";
-            self.lab.watch.progress(Progress::Stage(arm, text));
-            if let Err(error) = self.stations[arm].restore(arm, &datasets) {
+            self.lab.watch.report_progress(Progress::Stage(arm, text));
+            if let Err(error) = self.stations[arm].restore_image(arm, &datasets) {
                 self.without(error)?;
             }
         }
@@ -356,7 +356,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         if !self.plan.reloads_before(pair, pairs) {
             return self.restart();
         }
-        all_arms::reload(self.lab, self.plan, self.stations)?;
+        all_arms::reload_arms(self.lab, self.plan, self.stations)?;
         self.start += 1;
         self.filling += 1;
         Ok(())
@@ -367,7 +367,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     fn restart(&mut self) -> Result<(), LabError> {
         let all = if self.stations.count() == 2 { "both" } else { "all" };
         let text = format!("starting {all} arms again");
-        self.lab.watch.progress(Progress::Stage(ArmIndex::TEST, &text));
+        self.lab.watch.report_progress(Progress::Stage(ArmIndex::TEST, &text));
         let datasets = datasets_of(self.plan)?;
         self.start += 1;
         let key = [self.plan.question.seed, random::key_of("restart"), u64::from(self.start)];
@@ -422,7 +422,11 @@ impl<'a, 'b> Stages<'a, 'b> {
                 sps: self.last_sps.get(&arm).copied(),
             });
             return self.drivers(cell, |arm| {
-                if is_short { Warmth::again(limit, before[arm]) } else { Warmth::new(limit) }
+                if is_short {
+                    Warmth::after_restart(limit, before[arm])
+                } else {
+                    Warmth::new(limit)
+                }
             });
         }
         let mut drivers = self.drivers(cell, |_| Warmth::new(Duration::ZERO))?;
@@ -432,7 +436,7 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     fn measure(&mut self, cell: &Cell) -> Result<(), LabError> {
         let (plan, next_pair) = (self.plan, self.left.next_pair(cell));
-        let known = self.left.pace(plan, cell);
+        let known = self.left.cell_pace(plan, cell);
         let is_measured = known.as_ref().is_some_and(|pace| next_pair >= pace.pairs);
         if is_measured || self.left.is_over(cell) {
             return Ok(());
@@ -444,7 +448,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.ending.cell_begins(self.left.cells_from(plan, cell));
         self.reset_meters();
         self.last_sps.clear();
-        self.course.begins();
+        self.course.mark_begin();
         let limit = Duration::from_nanos(plan.schedule.warm_up_ns);
         let drivers = self.drivers(cell, |_| Warmth::new(limit))?;
         let recording = arrivals::recording_of(plan)?;
@@ -461,20 +465,22 @@ impl<'a, 'b> Stages<'a, 'b> {
         let cut = self.cut(cell, &drivers, pace.window);
         self.course.cell_is_ready();
         for block in plan
-            .blocks(cell)
+            .blocks_of(cell)
             .into_iter()
             .filter(|block| (next_pair..pace.pairs).contains(&block.pair))
         {
             let pair = block.pair;
             if pair > next_pair {
-                if ending::may_end_before(plan, pair, pace.pairs) && self.ending.ends(cell)? {
+                if ending::may_end_before(plan, pair, pace.pairs)
+                    && self.ending.is_cell_over(cell)?
+                {
                     self.leave_out(pair..pace.pairs);
                     break;
                 }
                 if self.begins_start(pair, pace.pairs) {
                     // Tracks are let go: what lives in our threads cannot be opened twice.
                     let known = drivers.map(|driver| driver.known);
-                    self.course.begins();
+                    self.course.mark_begin();
                     self.begin_start(pair, pace.pairs)?;
                     drivers = self.again(cell, known)?;
                     self.course.is_started();
@@ -498,9 +504,9 @@ impl<'a, 'b> Stages<'a, 'b> {
         drivers: &Arms<Driver<'_>>,
         window: Duration,
     ) -> Option<RoundSlices> {
-        let cut = RoundSlices::of(self.plan, cell, window, slowest_tps(drivers));
+        let cut = RoundSlices::of_cell(self.plan, cell, window, slowest_tps(drivers));
         match self.left.was_cut(cell) {
-            Some(was_cut) => RoundSlices::again(was_cut, cut, window),
+            Some(was_cut) => RoundSlices::of_resumed_cell(was_cut, cut, window),
             None => cut,
         }
     }
@@ -521,7 +527,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             let measured = match self.plan.question.driving {
                 Driving::Search(slo) => self.search(driver, arm, &key, slo),
                 Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
-                    let schedule = arrivals::schedule(self.plan, &key, recording);
+                    let schedule = arrivals::arrival_schedule(self.plan, &key, recording);
                     self.round(driver, arm, &key, schedule, pace.window).map(drop)
                 }
             };
@@ -546,7 +552,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         pace: &RoundPace,
     ) -> Result<(), LabError> {
         if !std::mem::replace(&mut self.has_told_slices, true) {
-            self.warn(&RoundSlices::note(self.plan))?;
+            self.warn(&RoundSlices::interleaving_warning(self.plan))?;
         }
         let first = &drivers[block.order[0]];
         let around = first.known.around;
@@ -562,7 +568,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let measured = standstill::until_answered(|attempt| {
             let cut = RoundSlices { count: cut.count << attempt, ..cut };
             let terms = SliceTerms { start, filling, cut, attempt };
-            driver::interleaved(drivers, plan, cell, block, terms, neighbours, watch)
+            driver::measure_interleaved(drivers, plan, cell, block, terms, neighbours, watch)
         });
         let (mut rounds, still) = match measured {
             Ok(measured) => measured,
@@ -574,7 +580,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let after = self.look(first);
         for &arm in &block.order {
             let round = &mut rounds[arm];
-            round.readings.add(&memory[&arm]);
+            round.readings.add_all(&memory[&arm]);
             round.readings.set(WINDOW_NS, Some(pace.window.as_nanos() as f64));
             round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
             self.keep(arm, round, &before, &after)?;
@@ -588,11 +594,11 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Tells that a round, or a block of them, begins.
     fn tell_round(&mut self, cell: &Cell, pace: &RoundPace, around: Duration) {
-        self.lab.watch.progress(Progress::RoundBegins {
+        self.lab.watch.report_progress(Progress::RoundBegins {
             done: self.counter.done,
             total: self.counter.total,
             left: self.time_left(pace, around),
-            may_end_sooner: self.plan.rule.stopping.looks().is_some(),
+            may_end_sooner: self.plan.rule.stopping.look_schedule().is_some(),
             load: &cell.load,
             clients: cell.clients,
         });
@@ -613,7 +619,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let windows = self.round_of(pace, around) * (rounds - later)
             + self.round_of(&by_plan, around) * later;
         let ahead = Ahead { windows, starts, cells };
-        let by_work = self.course.left(self.plan, &ahead);
+        let by_work = self.course.time_left(self.plan, &ahead);
         self.ending.time_left().map_or(by_work, |by_clock| by_clock.min(by_work))
     }
 
@@ -639,7 +645,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     fn note_meters(&mut self, cell: &Cell) -> Result<(), LabError> {
         capture::note_measured_plans(self.plan, self.stations, cell);
         for (arm, station) in self.stations.iter_mut() {
-            self.meters[arm].note(station, cell);
+            self.meters[arm].note_cell(station, cell);
             self.lab.store.set_environment(self.run, arm, &station.environment)?;
         }
         Ok(())
@@ -648,7 +654,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     /// Meters of a cell that is about to begin.
     fn reset_meters(&mut self) {
         self.meters = Arms::from_fn(self.stations.indices(), |_| Meter::default());
-        self.meters.iter_mut().for_each(|(arm, meter)| meter.begin(&self.stations[arm]));
+        self.meters.iter_mut().for_each(|(arm, meter)| meter.begin_cell(&self.stations[arm]));
     }
 
     fn round(
@@ -662,16 +668,17 @@ impl<'a, 'b> Stages<'a, 'b> {
         let before = self.last_look.take().unwrap_or_else(|| self.look(driver));
         let memory = self.memory_before(arm)?;
         let waiting: Vec<&Station> =
-            self.stations.others(arm).map(|(_, station)| station).collect();
+            self.stations.all_except(arm).map(|(_, station)| station).collect();
         let neighbours = &mut self.neighbours;
         let (start, filling) = (self.start, self.filling);
         let (mut round, still) = standstill::until_answered(|attempt| {
-            let (schedule, window) = (schedule.clone(), standstill::longer(window, attempt));
+            let (schedule, window) =
+                (schedule.clone(), standstill::window_of_attempt(window, attempt));
             let terms = Terms { start, filling, schedule, window, attempt };
             driver.round(self.plan, key, terms, &waiting, neighbours, self.lab.watch)
         })?;
         round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
-        round.readings.add(&memory);
+        round.readings.add_all(&memory);
         let after = self.look(driver);
         self.keep(arm, &mut round, &before, &after)?;
         self.last_look = Some(after);
@@ -687,28 +694,28 @@ impl<'a, 'b> Stages<'a, 'b> {
         after: &HostLook,
     ) -> Result<(), LabError> {
         if let Some(ensemble) = self.stations[arm].ensemble() {
-            self.following.look(arm, ensemble, round);
+            self.following.look_at_followers(arm, ensemble, round);
         }
         let station = &self.stations[arm];
         let behind = topology::hold_against_source(arm, &station.connector, station.dialect)?;
         let name = format!("{ENGINE_PREFIX}{REPLICA_BEHIND}");
         round.readings.set(&name, behind.map(|bytes| bytes as f64));
-        self.resting.after(&self.stations[arm].watched(), &mut round.readings);
-        before.note(CanarySide::Before, &mut round.readings);
-        after.note(CanarySide::After, &mut round.readings);
-        round.condense();
+        self.resting.after_round(&self.stations[arm].arm_watch(), &mut round.readings);
+        before.note_canaries(CanarySide::Before, &mut round.readings);
+        after.note_canaries(CanarySide::After, &mut round.readings);
+        round.shrink_to_fit();
         self.lab.store.add_round(self.run, round)?;
-        self.ending.note(round);
+        self.ending.note_round(round);
         self.last_sps.insert(arm, round.statements as f64 * 1e9 / round.wall_ns as f64);
-        self.meters[arm].add(&round.readings);
-        let server = self.stations[arm].processes();
-        self.lab.watch.progress(Progress::RoundDone { arm, round, server: &server });
+        self.meters[arm].add_round(&round.readings);
+        let server = self.stations[arm].server_processes();
+        self.lab.watch.report_progress(Progress::RoundDone { arm, round, server: &server });
         Ok(())
     }
 
     /// Sees to the memory of an arm that is about to be measured.
     fn memory_before(&mut self, arm: ArmIndex) -> Result<Readings, LabError> {
-        let (readings, told) = self.resting.before(arm, &self.stations[arm].watched());
+        let (readings, told) = self.resting.before_round(arm, &self.stations[arm].arm_watch());
         if let Some(warning) = told {
             self.warn(&warning)?;
         }
@@ -717,8 +724,8 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Looks at the host between two rounds.
     fn look(&mut self, driver: &Driver<'_>) -> HostLook {
-        let watched: Vec<_> = self.stations.values().map(Station::watched).collect();
-        self.host_check.look(driver.placement, &watched)
+        let watched: Vec<_> = self.stations.values().map(Station::arm_watch).collect();
+        self.host_check.look_at_host(driver.placement, &watched)
     }
 
     /// Looks for the highest rate once; each step is a round of its own.
@@ -730,15 +737,19 @@ impl<'a, 'b> Stages<'a, 'b> {
         slo: Slo,
     ) -> Result<(), LabError> {
         let (plan, window) = (self.plan, Duration::from_nanos(self.plan.schedule.round_ns));
-        let path =
-            search::search(plan.question.seed, key.pair, driver.known.warm_tps, |step, rate| {
+        let path = search::search_rate(
+            plan.question.seed,
+            key.pair,
+            driver.known.warm_tps,
+            |step, rate| {
                 let key = search::step_key(key, step);
                 let schedule = arrivals::schedule_at(plan, &key, rate);
                 let round = self.round(driver, arm, &key, Some(schedule), window)?;
-                Ok(response::passes(&round, slo))
-            })?;
-        let text = search::told(key, arm, &path);
-        self.lab.watch.progress(Progress::Searched(&text));
+                Ok(response::holds_slo(&round, slo))
+            },
+        )?;
+        let text = search::describe_path(key, arm, &path);
+        self.lab.watch.report_progress(Progress::Searched(&text));
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ use crate::error::LabError;
 const TIMES_MOST: u32 = 3;
 
 /// Measures, with the number of the attempt, until something is answered; how often nothing was.
-/// Each time the window is to be twice as long ([`longer`]).
+/// Each time the window is to be twice as long ([`window_of_attempt`]).
 ///
 /// # Errors
 /// Any other error of `measure`, or its last one.
@@ -38,7 +38,7 @@ pub(crate) fn until_answered<T>(
 }
 
 /// The window of an attempt, of which the first one has number 0.
-pub(crate) fn longer(window: Duration, attempt: u32) -> Duration {
+pub(crate) fn window_of_attempt(window: Duration, attempt: u32) -> Duration {
     window * (1 << attempt)
 }
 
@@ -55,14 +55,14 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut windows = Vec::new();
         let measured = until_answered(|attempt| {
-            windows.push(longer(second, attempt).as_secs());
+            windows.push(window_of_attempt(second, attempt).as_secs());
             if attempt < 2 { Err(nothing()) } else { Ok("answered") }
         });
         assert_eq!((measured.unwrap(), &windows[..]), (("answered", 2), &[1, 2, 4][..]));
         windows.clear();
         assert!(
             until_answered(|attempt| {
-                windows.push(longer(second, attempt).as_secs());
+                windows.push(window_of_attempt(second, attempt).as_secs());
                 Err::<(), _>(nothing())
             })
             .is_err()

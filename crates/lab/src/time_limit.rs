@@ -60,13 +60,13 @@ impl TimeLimit<'_> {
     }
 
     /// Whether the work is to end.
-    pub(crate) fn ends(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_asked() || self.has_passed()
     }
 
     /// Whether what failed did so because the work is to end.
-    pub(crate) fn explains(&self, error: &LabError) -> bool {
-        self.ends() && !matches!(error, LabError::Store(_) | LabError::Judge(_))
+    pub(crate) fn is_cause_of(&self, error: &LabError) -> bool {
+        self.is_over() && !matches!(error, LabError::Store(_) | LabError::Judge(_))
     }
 
     /// Looks after the work until nobody holds the other end any more.
@@ -77,7 +77,7 @@ impl TimeLimit<'_> {
             let is_late = !self.is_asked() && is_real && self.has_passed();
             let past = self.due.map_or(Duration::ZERO, |due| self.clock.now().saturating_sub(due));
             if is_late && past >= GRACE && cut.is_none() {
-                cut = Some(AllCut::begin());
+                cut = Some(AllCut::cut_connections());
             }
         }
     }
@@ -90,9 +90,9 @@ struct Looking<'a> {
 }
 
 impl Watch for Looking<'_> {
-    fn progress(&mut self, progress: Progress<'_>) {
-        self.limit.ends();
-        self.outer.progress(progress);
+    fn report_progress(&mut self, progress: Progress<'_>) {
+        self.limit.is_over();
+        self.outer.report_progress(progress);
     }
 }
 
@@ -100,7 +100,7 @@ impl Watch for Looking<'_> {
 ///
 /// # Errors
 /// Those of the work, and a system that gives no thread.
-pub(crate) fn within<T>(
+pub(crate) fn with_time_limit<T>(
     lab: &mut Lab<'_>,
     limit: Option<Duration>,
     work: impl FnOnce(&mut Lab<'_>, &TimeLimit<'_>) -> Result<T, LabError>,

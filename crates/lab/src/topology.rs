@@ -48,7 +48,7 @@ const BEHIND_BYTES: u64 = 16 << 20;
 const BEHIND_S: f64 = 1.0;
 
 /// Notes in the environment of an arm among whom it is.
-pub(crate) fn describe(environment: &mut Environment, ensemble: &Ensemble) {
+pub(crate) fn describe_ensemble(environment: &mut Environment, ensemble: &Ensemble) {
     for name in OWN_VARIABLES.map(|name| format!("variable.{name}")) {
         if !environment.get(&name).is_empty() {
             environment.set(name, "<own>");
@@ -66,7 +66,7 @@ pub(crate) fn describe(environment: &mut Environment, ensemble: &Ensemble) {
 
 /// Notes what the delay has come to so far.
 pub(crate) fn measure_delay(environment: &mut Environment, ensemble: &Ensemble) {
-    let Some(added) = ensemble.added() else { return };
+    let Some(added) = ensemble.added_delay() else { return };
     let mut note = |way: &str, times: &LatencyHistogram| {
         if times.count() == 0 {
             return;
@@ -91,7 +91,7 @@ pub(crate) fn hold_against_source(
     dialect: Dialect,
 ) -> Result<Option<u64>, LabError> {
     let compared = match (connector, dialect) {
-        (Connector::Engine(engine), _) => engine.standing(),
+        (Connector::Engine(engine), _) => engine.compare_replica(),
         (_, Dialect::Engine) => compared_over_the_wire(connector),
         _ => return Ok(None),
     };
@@ -121,7 +121,7 @@ fn compared_over_the_wire(connector: &Connector) -> Result<Option<ReplicaCompari
 }
 
 /// What those that follow used in the window of a round.
-pub(crate) fn readings(looks: &[Look]) -> Readings {
+pub(crate) fn follower_readings(looks: &[Look]) -> Readings {
     let mut readings = Readings::default();
     for (number, cpu_ns) in (2_u8..).zip(members_cpu_ns(looks)) {
         readings.set(&cpu_name(number), cpu_ns.map(|ns| ns as f64));
@@ -152,8 +152,13 @@ struct MemberReadings {
 
 impl Following {
     /// Looks at those that follow once a round has ended, and notes what they have yet to do.
-    pub(crate) fn look(&mut self, arm: ArmIndex, ensemble: &Ensemble, round: &mut Round) {
-        match ensemble.standing() {
+    pub(crate) fn look_at_followers(
+        &mut self,
+        arm: ArmIndex,
+        ensemble: &Ensemble,
+        round: &mut Round,
+    ) {
+        match ensemble.member_standings() {
             Ok(all) => {
                 for standing in all {
                     note(&mut round.readings, &standing);

@@ -13,9 +13,9 @@
 //!
 //! Starts of the servers are short, and every second of a warm-up is one in which no pair is
 //! measured. So a server that comes back, and has its tables in memory, is looked at in windows
-//! that are as short as the rate allows ([`Warmth::again`]). Short windows do not see a slow
-//! rise; but how fast it was in the start before is known. Who is steady and not as fast again is
-//! looked at as one that is cold.
+//! that are as short as the rate allows ([`Warmth::after_restart`]). Short windows do not see a
+//! slow rise; but how fast it was in the start before is known. Who is steady and not as fast again
+//! is looked at as one that is cold.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl Warmth {
     }
 
     /// A server that comes back with its tables in memory.
-    pub(crate) fn again(limit: Duration, before: Before) -> Warmth {
+    pub(crate) fn after_restart(limit: Duration, before: Before) -> Warmth {
         let cold = Warmth::new(limit);
         let takes = Duration::try_from_secs_f64(EVENTS / before.client_tps);
         let slots = takes.unwrap_or(cold.window).min(cold.window).as_nanos() / SLOT.as_nanos();
@@ -73,14 +73,14 @@ impl Warmth {
     }
 
     /// How long to go on before looking again; `None` when the warm-up is over.
-    pub(crate) fn more(&self) -> Option<Duration> {
+    pub(crate) fn next_stretch(&self) -> Option<Duration> {
         let windows = if self.windows.is_empty() { WINDOWS } else { WINDOWS_MORE };
         let more = (self.window * windows as u32).min(self.left);
         (!more.is_zero() && !self.is_steady()).then_some(more)
     }
 
     /// Adds what was seen in a stretch of this length: statements in slots of [`SLOT`].
-    pub(crate) fn add(&mut self, stretch: Duration, slots: &[u64]) {
+    pub(crate) fn add_stretch(&mut self, stretch: Duration, slots: &[u64]) {
         self.left = self.left.saturating_sub(stretch);
         let per_window = (self.window.as_nanos() / SLOT.as_nanos()) as usize;
         self.windows.extend(slots.chunks_exact(per_window).map(|slots| slots.iter().sum::<u64>()));
@@ -90,7 +90,7 @@ impl Warmth {
     }
 
     /// What the reader of the cell must know: the rate was still moving when time was up.
-    pub(crate) fn warning(&self, what: &str, cell: &Cell) -> Option<Warning> {
+    pub(crate) fn drift_warning(&self, what: &str, cell: &Cell) -> Option<Warning> {
         let rates = self.last().filter(|_| !self.is_steady())?;
         let slope = slope(&rates).ok().filter(|slope| slope.p_value < DECISION_ALPHA)?;
         let change = 100.0 * (slope.per_step * (WINDOWS - 1) as f64).exp_m1();
@@ -143,11 +143,11 @@ mod tests {
     /// How many slots are looked at; the rate is given for each.
     fn warmed(mut warmth: Warmth, rate: impl Fn(usize) -> u64) -> (Warmth, usize) {
         let mut slot = 0;
-        while let Some(stretch) = warmth.more() {
+        while let Some(stretch) = warmth.next_stretch() {
             let count = (stretch.as_nanos() / SLOT.as_nanos()) as usize;
             let slots: Vec<u64> = (slot..slot + count).map(&rate).collect();
             slot += count;
-            warmth.add(stretch, &slots);
+            warmth.add_stretch(stretch, &slots);
         }
         (warmth, slot)
     }
@@ -165,7 +165,7 @@ mod tests {
     fn a_steady_rate_is_believed_after_ten_windows() {
         let (warmth, slots) = warm(Duration::from_secs(4), wobbling);
         assert_eq!(slots, WINDOWS);
-        assert_eq!(warmth.warning("base", &cell()), None);
+        assert_eq!(warmth.drift_warning("base", &cell()), None);
         let (_, slots) = warm(Duration::from_secs(20), wobbling);
         assert_eq!(slots, WINDOWS * 5, "windows of half a second");
     }
@@ -174,7 +174,7 @@ mod tests {
     fn who_comes_back_is_looked_at_as_finely_as_the_rate_allows() {
         let again = |client_tps: f64| {
             let before = Before { client_tps, sps: None };
-            warmed(Warmth::again(Duration::from_secs(5), before), wobbling).1
+            warmed(Warmth::after_restart(Duration::from_secs(5), before), wobbling).1
         };
         assert_eq!(again(40_000.0), WINDOWS, "a quarter of a second");
         assert_eq!(again(8_000.0), WINDOWS * 2, "400 events take 50 ms");
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(again(0.0), WINDOWS * TENTH);
         let rising = |slot: usize| wobbling(slot) * (slot.min(17) as u64 + 3) / 20;
         let before = Before { client_tps: 40_000.0, sps: None };
-        let slots = warmed(Warmth::again(Duration::from_secs(5), before), rising).1;
+        let slots = warmed(Warmth::after_restart(Duration::from_secs(5), before), rising).1;
         assert!((27..40).contains(&slots), "{slots}");
     }
 
@@ -193,7 +193,7 @@ mod tests {
         let per_second = 1_020.0 / SLOT.as_secs_f64();
         let again = |share: f64| {
             let before = Before { client_tps: 40_000.0, sps: Some(share * per_second) };
-            warmed(Warmth::again(Duration::from_secs(20), before), rising).1
+            warmed(Warmth::after_restart(Duration::from_secs(20), before), rising).1
         };
         assert_eq!(again(0.9), WINDOWS, "it is back");
         let slots = again(1.0);
@@ -205,7 +205,7 @@ mod tests {
         let rising = |slot: usize| wobbling(slot) * (slot.min(17) as u64 + 3) / 20;
         let (warmth, slots) = warm(Duration::from_secs(4), rising);
         assert!((27..40).contains(&slots), "{slots}");
-        assert_eq!(warmth.warning("base", &cell()), None);
+        assert_eq!(warmth.drift_warning("base", &cell()), None);
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         let falling = |slot: usize| 100_000 / (slot as u64 + 5);
         let (warmth, slots) = warm(Duration::from_secs(4), falling);
         assert_eq!(slots, 40);
-        let warning = warmth.warning("base", &cell()).unwrap();
+        let warning = warmth.drift_warning("base", &cell()).unwrap();
         assert!(
             warning.text.contains("base, scan at 1 client: the rate still falls"),
             "{warning:?}"
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn an_idle_load_ends_with_the_time() {
         let (warmth, slots) = warm(Duration::from_secs(1), |slot| u64::from(slot % 4 == 0));
-        assert_eq!((slots, warmth.warning("base", &cell())), (10, None));
-        assert!(Warmth::new(Duration::ZERO).more().is_none());
+        assert_eq!((slots, warmth.drift_warning("base", &cell())), (10, None));
+        assert!(Warmth::new(Duration::ZERO).next_stretch().is_none());
     }
 }

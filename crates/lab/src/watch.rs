@@ -81,12 +81,12 @@ pub(crate) struct Counter {
 /// Whoever listens.
 pub trait Watch {
     /// Takes a sign of life.
-    fn progress(&mut self, progress: Progress<'_>);
+    fn report_progress(&mut self, progress: Progress<'_>);
 }
 
 /// Tells what is being done for an arm, in the words of whoever does it.
 pub(crate) fn stages(watch: &mut dyn Watch, arm: ArmIndex) -> impl FnMut(&str) {
-    move |text| watch.progress(Progress::Stage(arm, text))
+    move |text| watch.report_progress(Progress::Stage(arm, text))
 }
 
 /// A duration as people say it: `40 s`, `12 min`, `3.5 h`.

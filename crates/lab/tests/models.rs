@@ -8,8 +8,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use dbdyno_judge::compare;
-use dbdyno_lab::{Clock, ExperimentOrder, Lab, Progress, Watch, clock_of, measure};
+use dbdyno_judge::compare_run;
+use dbdyno_lab::{Clock, ExperimentOrder, Lab, Progress, Watch, clock_of, run_experiment};
 use dbdyno_model::{Arms, CellComparison, Pin, Plan, Question, Quiet, RoundSchedule, Stage};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 struct Silent;
 
 impl Watch for Silent {
-    fn progress(&mut self, _progress: Progress<'_>) {}
+    fn report_progress(&mut self, _progress: Progress<'_>) {}
 }
 
 fn plan(arms: [&str; 2], clients: u32, pairs: u32, restarts: u32) -> Plan {
@@ -60,8 +60,8 @@ fn measured(plan: &Plan) -> CellComparison {
         varied: &[],
         trial_of: None,
     };
-    let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
-    compare(store.load(&id).unwrap().first_pair()).unwrap().cells.remove(0)
+    let id = run_experiment(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+    compare_run(store.load(&id).unwrap().first_pair()).unwrap().cells.remove(0)
 }
 
 /// Further from the truth than this is no chance: one in 16 000 where the spread is as it was told.
@@ -127,7 +127,7 @@ fn a_run_of_models_is_a_function_of_its_words() {
 struct Promises(Clock, Vec<(Duration, Duration)>);
 
 impl Watch for Promises {
-    fn progress(&mut self, progress: Progress<'_>) {
+    fn report_progress(&mut self, progress: Progress<'_>) {
         if let Progress::RoundBegins { left, .. } = progress {
             self.1.push((self.0.now(), left));
         }
@@ -165,7 +165,7 @@ fn the_time_that_is_left_is_what_it_takes() {
             varied: &[],
             trial_of: None,
         };
-        measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+        run_experiment(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
         let (began, end) = (watch.1[0].0, now.now());
         for (at, left) in watch.1 {
             let (at, end) = ((at - began).as_secs_f64(), (end - began).as_secs_f64());

@@ -24,7 +24,7 @@ use dbdyno_load::{Connector, LoadError, Moment, RoundMeasurement, RoundSpec, Thi
 use dbdyno_model::{Dialect, Processors, Secret, Think, Transport};
 use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{FixedScript, Login, MockProtocol, MockServer, Turn};
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 const SERVE: &str = "--serve";
@@ -91,14 +91,15 @@ struct Seen {
 }
 
 fn measure(run: Run, port: u16, clients: u32, think: Option<Think>, window: Duration) -> Seen {
-    let load = resolve("point-query", Tables { count: 1, rows: 1000, seed: 1 }).expect("a load");
+    let load =
+        resolve_load("point-query", Tables { count: 1, rows: 1000, seed: 1 }).expect("a load");
     let load = ReadyLoad::compile(&load, Dialect::Mysql).expect("it compiles");
     let endpoint = Endpoint {
         transport: Transport::Tcp("127.0.0.1".into(), port),
         user: "bench".into(),
         password: Secret::default(),
         database: "sbtest".into(),
-        security: dbdyno_wire::Security::off(),
+        security: dbdyno_wire::Security::without_tls(),
     };
     let spec = RoundSpec {
         load: &load,
@@ -129,8 +130,8 @@ fn serve() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard).expect("up to the hard limit");
     }
-    let script = Arc::new(FixedScript(Turn::point()));
-    let server = MockServer::start(MockProtocol::Mysql, Login::trust("bench"), script);
+    let script = Arc::new(FixedScript(Turn::point_query()));
+    let server = MockServer::start(MockProtocol::Mysql, Login::without_password("bench"), script);
     let server = server.expect("a port is free");
     let Transport::Tcp(_, port) = server.endpoint().transport else { unreachable!() };
     println!("{port}");

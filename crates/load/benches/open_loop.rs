@@ -31,7 +31,7 @@ use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{
     Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, TimedScript,
 };
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 
 mod queue;
 mod witness;
@@ -102,7 +102,7 @@ fn main() {
 /// long. None of [`QUANTILES`] stands where one ends and the next begins: there a percentile jumps
 /// when a single event is late, and says nothing.
 fn service_us(number: u64, usual: u64) -> u64 {
-    match random::mix(number) % 100 {
+    match random::mix_bits(number) % 100 {
         0..=1 => 10 * usual,
         2..=15 => 3 * usual,
         _ => usual,
@@ -143,7 +143,7 @@ impl Truth {
         let visits = simulate(&intended_ns, &services, scenario.connections as usize, &stalls);
         let mut response = LatencyHistogram::new();
         for visit in visits.iter().filter(|visit| visit.intended_ns >= 0) {
-            response.record((visit.end_ns - visit.intended_ns) as u64);
+            response.record_latency((visit.end_ns - visit.intended_ns) as u64);
         }
         let ended = visits.iter().filter(|visit| (0..window_ns).contains(&visit.end_ns)).count();
         Truth { schedule, intended_ns, first, stall_at, response, ended }
@@ -157,7 +157,7 @@ impl Truth {
         let mut response = LatencyHistogram::new();
         for (seen, intended_ns) in pairs().filter(|(_, intended_ns)| **intended_ns >= 0) {
             let took_ns = seen.ended_ns - intended_ns - open_ns.expect("there are events");
-            response.record(took_ns as u64);
+            response.record_latency(took_ns as u64);
         }
         response
     }
@@ -167,7 +167,7 @@ fn run(scenario: &Scenario) {
     let truth = Truth::of(scenario);
     let server = Server::start(scenario, &truth);
     let tables = Tables { count: 1, rows: 1000, seed: 1 };
-    let load = resolve("point-query", tables).expect("the load exists");
+    let load = resolve_load("point-query", tables).expect("the load exists");
     let load = ReadyLoad::compile(&load, Dialect::Mysql).expect("it compiles");
     let round = RoundSpec {
         load: &load,
@@ -307,7 +307,7 @@ impl Server {
             user: "bench".into(),
             password: Secret::default(),
             database: "sbtest".into(),
-            security: dbdyno_wire::Security::off(),
+            security: dbdyno_wire::Security::without_tls(),
         }
     }
 
@@ -336,7 +336,7 @@ fn serve(arguments: &[String]) {
     // Some more, so that too many would show.
     let witness = Arc::new(Witness::new(timed, 2 * number(4) as usize));
     let script = Arc::clone(&witness) as Arc<dyn Script>;
-    let server = MockServer::start(MockProtocol::Mysql, Login::trust("bench"), script);
+    let server = MockServer::start(MockProtocol::Mysql, Login::without_password("bench"), script);
     let server = server.expect("a port is free");
     let Transport::Tcp(_, port) = server.endpoint().transport else { unreachable!() };
     println!("{port}");

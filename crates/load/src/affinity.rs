@@ -25,7 +25,7 @@ pub fn pin_to(processors: Processors) -> Result<(), LoadError> {
 }
 
 /// Threads that can run at the same time on these processors.
-pub(crate) fn parallelism(processors: Processors) -> usize {
+pub(crate) fn parallel_threads(processors: Processors) -> usize {
     match processors.count() {
         0 => thread::available_parallelism().map_or(1, usize::from),
         count => count,

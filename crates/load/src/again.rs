@@ -108,7 +108,7 @@ pub(crate) enum OwnParameter {
 
 impl NoRow {
     /// A prepared statement; `None` if it does more than read.
-    pub(crate) fn prepared(id: StatementId, sql: &str, values: &[Arg<'_>]) -> Option<NoRow> {
+    pub(crate) fn from_prepared(id: StatementId, sql: &str, values: &[Arg<'_>]) -> Option<NoRow> {
         let given = |value: &Arg<'_>| match *value {
             Arg::Null => OwnParameter::Null,
             Arg::Int(number) => OwnParameter::Int(number),
@@ -118,7 +118,7 @@ impl NoRow {
     }
 
     /// A text; `None` if it does more than read.
-    pub(crate) fn text(sql: &str) -> Option<NoRow> {
+    pub(crate) fn from_text(sql: &str) -> Option<NoRow> {
         is_query(sql).then(|| NoRow::Text(sql.to_owned()))
     }
 

@@ -25,7 +25,7 @@ pub struct EventAnswer {
 impl EventAnswer {
     /// The answer to an event of which nothing has been answered.
     #[inline]
-    pub(crate) fn to(event: &Event) -> EventAnswer {
+    pub(crate) fn for_event(event: &Event) -> EventAnswer {
         EventAnswer { kind: event.kind, ..EventAnswer::default() }
     }
 
@@ -51,7 +51,7 @@ pub(crate) enum Setback {
 /// finds the first one's row. sysbench asks again, and so do we, but only where the event has other
 /// statements and the load deletes: elsewhere it would mean that the tables are not what they
 /// should be, and asking again would find the same row without end.
-pub(crate) fn setback(
+pub(crate) fn classify_error(
     load: &ReadyLoad,
     error: WireError,
     statement: u32,
@@ -66,7 +66,7 @@ pub(crate) fn setback(
 /// What a ROLLBACK that failed means: what the transaction has done until then is still there, and
 /// MySQL's BEGIN would commit it, a DELETE without its INSERT.
 #[cold]
-pub(crate) fn unended(error: WireError) -> LoadError {
+pub(crate) fn rollback_error(error: WireError) -> LoadError {
     LoadError::of_statement(error, || ROLLBACK.to_owned())
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn is_right(call: &Call, outcome: StatementCounts) -> bool {
 /// What an answer that is not right means. The client is asked again, and is not to be used any
 /// more.
 #[cold]
-pub(crate) fn wrong(
+pub(crate) fn wrong_result_error(
     client: &mut dyn Client,
     prepared: &[Option<StatementId>],
     load: &ReadyLoad,
@@ -126,7 +126,7 @@ fn shown(event: &Event, call: &Call) -> String {
         CallValue::Null => "NULL".to_owned(),
         CallValue::Int(number) => number.to_string(),
         CallValue::Text { start, length } => {
-            format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
+            format!("'{}'", String::from_utf8_lossy(event.text_slice(start, length)))
         }
     };
     event.values(call).iter().map(text).collect::<Vec<_>>().join(", ")

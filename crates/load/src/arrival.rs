@@ -47,7 +47,7 @@ pub struct ArrivalSchedule {
 }
 
 impl ArrivalSchedule {
-    /// The schedule with lead-in. `recording` is what [`recorded`] read of the file, for
+    /// The schedule with lead-in. `recording` is what [`parse_arrivals`] read of the file, for
     /// [`RateShape::Recorded`], and ignored else; a recording has no lead-in.
     pub fn new(
         arrivals: &Arrivals,
@@ -66,7 +66,7 @@ impl ArrivalSchedule {
     }
 
     /// Number of the event that [`ArrivalSchedule::next_ns`] gives next.
-    pub fn number(&self) -> u64 {
+    pub fn next_number(&self) -> u64 {
         self.next
     }
 
@@ -266,7 +266,7 @@ fn sine_inverse(mean: f64, swing: f64, period: f64, expected: f64) -> f64 {
 ///
 /// # Errors
 /// A sentence that names the line.
-pub fn recorded(text: &str) -> Result<Vec<u64>, String> {
+pub fn parse_arrivals(text: &str) -> Result<Vec<u64>, String> {
     let mut times: Vec<u64> = Vec::new();
     let (mut gaps, mut first, mut last) = (false, None, 0.0);
     for (line, content) in text.lines().enumerate() {
@@ -428,7 +428,7 @@ mod tests {
             for number in [0, 1, 999, 4999] {
                 let mut later = schedule(text, 0);
                 later.skip_to(number);
-                assert_eq!(later.number(), number);
+                assert_eq!(later.next_number(), number);
                 assert_eq!(later.next_ns(), Some(all[number as usize]), "{text} {number}");
             }
         }
@@ -459,9 +459,12 @@ mod tests {
 
     #[test]
     fn recordings_are_read_or_refused_with_their_line() {
-        assert_eq!(recorded("# x\n10.5\n\n10.75\n 11\n").unwrap(), [0, 250_000_000, 500_000_000]);
         assert_eq!(
-            recorded("gaps\n0.5\n0\n0.25").unwrap(),
+            parse_arrivals("# x\n10.5\n\n10.75\n 11\n").unwrap(),
+            [0, 250_000_000, 500_000_000]
+        );
+        assert_eq!(
+            parse_arrivals("gaps\n0.5\n0\n0.25").unwrap(),
             [500_000_000, 500_000_000, 750_000_000]
         );
         for (text, why) in [
@@ -471,7 +474,7 @@ mod tests {
             ("gaps\n1\n-1", "line 3: \"-1\" goes back"),
             ("inf", "is no number"),
         ] {
-            assert!(recorded(text).unwrap_err().contains(why), "{text}");
+            assert!(parse_arrivals(text).unwrap_err().contains(why), "{text}");
         }
         let arrivals = "file:x".parse().unwrap();
         let mut schedule = ArrivalSchedule::new(&arrivals, 1, SECOND, &[0, 5, 9]);

@@ -29,7 +29,7 @@ impl Args for EventArgs<'_> {
         match self.values[index] {
             CallValue::Null => Param::Null,
             CallValue::Int(number) => Param::Int(number),
-            CallValue::Text { start, length } => Param::Text(self.event.text(start, length)),
+            CallValue::Text { start, length } => Param::Text(self.event.text_slice(start, length)),
         }
     }
 }

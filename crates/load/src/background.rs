@@ -28,7 +28,7 @@ use crate::error::LoadError;
 use crate::patience;
 use crate::round::{Moment, RoundMeasurement, RoundSpec, SLOT};
 use crate::session::ClientSession;
-use crate::time::{nanos, now, wait_until};
+use crate::time::{duration_ns, now, wait_until};
 use crate::usage::ThreadUsage;
 
 /// What is later than this is given up.
@@ -63,7 +63,8 @@ pub(crate) fn with_background<T>(
     let (window, stop, done) = (Window::default(), AtomicBool::new(false), AtomicBool::new(false));
     let within = RoundSpec { stop: &stop, ..*spec };
     let (ran, beside) = thread::scope(|scope| {
-        let _watch = patience::watch(scope, spec.connector, || spec.stop.load(Ordering::Relaxed));
+        let _watch =
+            patience::watch_lock_waits(scope, spec.connector, || spec.stop.load(Ordering::Relaxed));
         let background = scope.spawn(|| {
             let done = drive(&mut session, spec, beside, &window, &done);
             done.inspect_err(|_| stop.store(true, Ordering::Relaxed))
@@ -117,9 +118,9 @@ fn drive(
         if spec.stop.load(Ordering::Relaxed) {
             return Err(LoadError::Interrupted);
         }
-        session.make(operation);
+        session.make_operation(operation);
         let begin = now();
-        match session.ask(operation) {
+        match session.ask_operation(operation) {
             // The window has closed, and what it waited for does not come.
             Err(LoadError::Interrupted) if !spec.stop.load(Ordering::Relaxed) => break,
             answer => answer?,
@@ -132,7 +133,7 @@ fn drive(
             at_open.get_or_insert_with(ThreadUsage::now);
             let since = end.saturating_duration_since(*opened);
             class.count += 1;
-            latency.record(nanos(end.saturating_duration_since(begin)));
+            latency.record_latency(duration_ns(end.saturating_duration_since(begin)));
             if let Some(slot) = class.slots.get_mut((since.as_nanos() / SLOT.as_nanos()) as usize) {
                 *slot += 1;
             }

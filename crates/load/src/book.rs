@@ -57,7 +57,7 @@ impl Book {
             latency: histogram(of_events),
             response: histogram(of_events && times == Times::ServiceAndResponse),
         };
-        Book { pages: (0..filing.kinds()).map(page).collect() }
+        Book { pages: (0..filing.kind_count()).map(page).collect() }
     }
 
     /// Counts an event that ended in the window, in this slot of it.
@@ -66,7 +66,7 @@ impl Book {
         let page = &self.pages[kind as usize];
         page.count.fetch_add(1, Ordering::Relaxed);
         if let Some(latency) = &page.latency {
-            latency.record(latency_ns);
+            latency.record_latency(latency_ns);
         }
         if let Some(slot) = page.slots.get(slot) {
             slot.fetch_add(1, Ordering::Relaxed);
@@ -75,9 +75,9 @@ impl Book {
 
     /// Counts the response time of an event that was meant for the window.
     #[inline]
-    pub(crate) fn respond(&self, kind: u32, response_ns: u64) {
+    pub(crate) fn record_response(&self, kind: u32, response_ns: u64) {
         if let Some(response) = &self.pages[kind as usize].response {
-            response.record(response_ns);
+            response.record_latency(response_ns);
         }
     }
 }
@@ -90,7 +90,7 @@ pub(crate) struct Books {
 impl Books {
     /// Books for a load, one for some clients.
     pub(crate) fn new(filing: &Filing, times: Times, window: Duration, clients: usize) -> Books {
-        let count = match filing.kinds() {
+        let count = match filing.kind_count() {
             1 => 0,
             _ => clients.clamp(1, BOOKS_MOST),
         };
@@ -99,14 +99,19 @@ impl Books {
     }
 
     /// The book of a client; `None` where all events are of one kind.
-    pub(crate) fn of(&self, client: usize) -> Option<Arc<Book>> {
+    pub(crate) fn of_client(&self, client: usize) -> Option<Arc<Book>> {
         let index = client.checked_rem(self.books.len())?;
         Some(Arc::clone(&self.books[index]))
     }
 
     /// What each class did, when all clients are done. `events` ended in the window, and their
     /// statements in the slots of `series`.
-    pub(crate) fn classes(&self, filing: &Filing, events: u64, series: &Series) -> Vec<ClassTally> {
+    pub(crate) fn class_tallies(
+        &self,
+        filing: &Filing,
+        events: u64,
+        series: &Series,
+    ) -> Vec<ClassTally> {
         match filing {
             Filing::Whole => Vec::new(),
             Filing::Events(classes) => {
@@ -191,10 +196,10 @@ fn of_statements(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::nanos;
+    use crate::time::duration_ns;
 
     fn series(statements: &[u64]) -> Series {
-        Series { slot_ns: nanos(SLOT), statements: statements.to_vec() }
+        Series { slot_ns: duration_ns(SLOT), statements: statements.to_vec() }
     }
 
     fn classes(names: &[&str]) -> Vec<String> {
@@ -206,11 +211,11 @@ mod tests {
         let filing = Filing::Events(classes(&["new", "paid"]));
         let books = Books::new(&filing, Times::ServiceAndResponse, SLOT * 3, 20);
         for client in 0..20 {
-            let book = books.of(client).unwrap();
+            let book = books.of_client(client).unwrap();
             book.count(client as u32 % 2, 1_000, client % 4);
-            book.respond(1, 9_000);
+            book.record_response(1, 9_000);
         }
-        let filed = books.classes(&filing, 20, &series(&[0, 0, 0]));
+        let filed = books.class_tallies(&filing, 20, &series(&[0, 0, 0]));
         assert_eq!(filed.iter().map(|class| class.count).collect::<Vec<_>>(), [10, 10]);
         // Of the slots, the fourth is not whole.
         assert_eq!((&*filed[0].slots, &*filed[1].slots), (&[5, 0, 5][..], &[0, 5, 0][..]));
@@ -225,11 +230,11 @@ mod tests {
         let per_event = vec![vec![1, 10, 0], vec![1, 0, 2]];
         let filing = Filing::Statements { classes: classes(&["begin", "point", "put"]), per_event };
         let books = Books::new(&filing, Times::Service, SLOT * 2, 1);
-        let book = books.of(0).unwrap();
+        let book = books.of_client(0).unwrap();
         for (kind, slot) in [(0, 0), (0, 1), (1, 1), (1, 1)] {
             book.count(kind, 5, slot);
         }
-        let filed = books.classes(&filing, 4, &series(&[11, 17]));
+        let filed = books.class_tallies(&filing, 4, &series(&[11, 17]));
         let told: Vec<_> = filed.iter().map(|class| (class.count, class.slots.clone())).collect();
         assert_eq!(told, [(4, vec![1, 3]), (20, vec![10, 10]), (4, vec![0, 4])]);
         assert!(filed.iter().all(|class| class.times.is_none()));
@@ -240,12 +245,12 @@ mod tests {
         let filing =
             Filing::Statements { classes: classes(&["a", "b"]), per_event: vec![vec![3, 1]] };
         let books = Books::new(&filing, Times::Service, SLOT * 2, 4);
-        assert!(books.of(3).is_none());
-        let filed = books.classes(&filing, 6, &series(&[8, 12]));
+        assert!(books.of_client(3).is_none());
+        let filed = books.class_tallies(&filing, 6, &series(&[8, 12]));
         let told: Vec<_> = filed.iter().map(|class| (class.count, class.slots.clone())).collect();
         assert_eq!(told, [(18, vec![6, 9]), (6, vec![2, 3])]);
         let books = Books::new(&Filing::Whole, Times::Service, SLOT, 4);
-        assert!(books.of(0).is_none());
-        assert_eq!(books.classes(&Filing::Whole, 6, &series(&[6])), []);
+        assert!(books.of_client(0).is_none());
+        assert_eq!(books.class_tallies(&Filing::Whole, 6, &series(&[6])), []);
     }
 }

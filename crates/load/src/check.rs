@@ -23,7 +23,7 @@ pub fn check_invariants(
     let mut client = connector.connect_for_work()?;
     for (sql, meaning) in invariants {
         let rows = client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
-        match rows.single() {
+        match rows.first_value() {
             Some("0") => {}
             other => {
                 let count = other.unwrap_or("NULL");

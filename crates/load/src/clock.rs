@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::time::{nanos, now, unix_ms};
+use crate::time::{duration_ns, now, unix_ms};
 
 /// Tells the time.
 #[derive(Clone, Debug)]
@@ -63,14 +63,13 @@ impl Clock {
 }
 
 impl VirtualClock {
-    /// A clock that stands at this time of day.
-    pub fn at(begins_unix_ms: u64) -> VirtualClock {
-        VirtualClock::halting(begins_unix_ms, begins_unix_ms, None)
-    }
-
     /// One under which models have the noise of this seed, and no arm answers after the rounds of
     /// `halts`, until the run is interrupted: a run that can be stopped or killed at a known place.
-    pub fn halting(begins_unix_ms: u64, noise_seed: u64, halts: Option<u64>) -> VirtualClock {
+    pub fn with_noise_and_halt(
+        begins_unix_ms: u64,
+        noise_seed: u64,
+        halts: Option<u64>,
+    ) -> VirtualClock {
         let (now_ns, openings, rounds) = Default::default();
         let time = Time { now_ns, begins_unix_ms, noise_seed, openings, rounds, halts };
         VirtualClock(Arc::new(time))
@@ -93,8 +92,8 @@ impl VirtualClock {
 
     /// Something has taken so long. What threads do at once is added up, so that the sum is the
     /// same whichever of them comes first.
-    pub fn take(&self, time: Duration) {
-        self.0.now_ns.fetch_add(nanos(time), Ordering::Relaxed);
+    pub fn advance_by(&self, time: Duration) {
+        self.0.now_ns.fetch_add(duration_ns(time), Ordering::Relaxed);
     }
 
     pub(crate) fn now_ns(&self) -> u64 {
@@ -112,7 +111,7 @@ impl VirtualClock {
     }
 
     /// The number of an arm that is being opened, from 0.
-    pub(crate) fn opening(&self) -> u64 {
+    pub(crate) fn next_opening(&self) -> u64 {
         self.0.openings.fetch_add(1, Ordering::Relaxed)
     }
 }
@@ -123,13 +122,13 @@ mod tests {
 
     #[test]
     fn virtual_time_stands_until_somebody_takes_it() {
-        let clock = VirtualClock::at(5_000);
+        let clock = VirtualClock::with_noise_and_halt(5_000, 5_000, None);
         let seen = Clock::Virtual(clock.clone());
         assert_eq!((seen.now(), seen.unix_ms()), (Duration::ZERO, 5_000));
-        clock.take(Duration::from_millis(1_500));
+        clock.advance_by(Duration::from_millis(1_500));
         assert_eq!((seen.now(), seen.unix_ms()), (Duration::from_millis(1_500), 6_500));
-        assert_eq!((clock.opening(), clock.opening()), (0, 1));
-        let halting = VirtualClock::halting(0, 0, Some(1));
+        assert_eq!((clock.next_opening(), clock.next_opening()), (0, 1));
+        let halting = VirtualClock::with_noise_and_halt(0, 0, Some(1));
         assert!(!halting.has_halted());
         halting.round();
         assert!(halting.has_halted() && !clock.has_halted());

@@ -28,9 +28,9 @@ use crate::round::{Moment, RoundSpec};
 use crate::session::ClientSession;
 use crate::shards;
 use crate::tally::{Edges, Tally};
-use crate::time::{Clock, nanos};
+use crate::time::{Clock, duration_ns};
 use crate::usage::ThreadUsage;
-use crate::window::{Window, conduct, is_to_stop};
+use crate::window::{Window, conduct_round, is_to_stop};
 
 pub use crate::round::{RoundMeasurement, SLOT};
 
@@ -61,7 +61,7 @@ pub fn run_threads(
     observe: &mut dyn FnMut(Moment),
 ) -> Result<RoundMeasurement, LoadError> {
     // The other arm's may stay, too.
-    files::allow(spec.clients * if spec.kept.is_some() { 2 } else { 1 })?;
+    files::raise_file_limit(spec.clients * if spec.kept.is_some() { 2 } else { 1 })?;
     let mut sessions = open_sessions(spec, observe)?;
     if let Some(recording) = spec.record {
         sessions.iter_mut().for_each(|session| session.record_on(recording));
@@ -70,10 +70,10 @@ pub fn run_threads(
     let mut parts: Vec<_> = sessions
         .into_iter()
         .enumerate()
-        .map(|(client, session)| (session, books.of(client)))
+        .map(|(client, session)| (session, books.of_client(client)))
         .collect();
     let measured =
-        conduct(spec, &mut parts, &books, observe, |(session, book), window, failed| {
+        conduct_round(spec, &mut parts, &books, observe, |(session, book), window, failed| {
             drive(session, book.take(), spec, window, failed)
         })?;
     if let Some(recording) = spec.record {
@@ -95,7 +95,7 @@ pub fn run_sharded(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<RoundMeasurement, LoadError> {
-    files::allow(spec.clients)?;
+    files::raise_file_limit(spec.clients)?;
     shards::run_round(spec, observe)
 }
 
@@ -115,11 +115,10 @@ fn drive(
     let mut usage_at_open = None;
     let mut operation = spec.first_operation;
     let mut brake = Brake::new(spec.slow);
-    let rest = session.phase_us(operation).map(Duration::from_micros);
     let clock = Clock::now();
     let (open_ns, close_ns) = (clock.at_ns(window.open), clock.at_ns(window.close));
     let mut edges = Edges::new(open_ns, close_ns, spec.clients);
-    let mut start_ns = nanos(rest.unwrap_or_else(|| spec.first_rest(session.number())));
+    let mut start_ns = duration_ns(first_rest(session, spec));
     clock.wait_until(start_ns.min(close_ns), spec.stop, failed);
     loop {
         if is_to_stop(spec, failed) {
@@ -128,15 +127,16 @@ fn drive(
         if start_ns >= close_ns {
             break;
         }
-        session.make(operation);
-        let answer = match session.ask(operation) {
+        session.make_operation(operation);
+        let answer = match session.ask_operation(operation) {
             // The window has closed, and what it waited for does not come.
             Err(LoadError::Interrupted) if !is_to_stop(spec, failed) => break,
             answer => answer?,
         };
-        let answered_ns = clock.ns();
-        let end_ns = answered_ns + brake.spin(answered_ns - start_ns, || clock.ns() - answered_ns);
-        edges.event(start_ns, end_ns);
+        let answered_ns = clock.elapsed_ns();
+        let end_ns =
+            answered_ns + brake.spin(answered_ns - start_ns, || clock.elapsed_ns() - answered_ns);
+        edges.note_event(start_ns, end_ns);
         if end_ns >= close_ns {
             break;
         }
@@ -149,23 +149,29 @@ fn drive(
         let pause = match session.pause_us(operation) {
             Some(us) => Duration::from_micros(us),
             None => spec.think.map_or(Duration::ZERO, |thinking| {
-                thinking.pause(session.number(), operation - spec.first_operation)
+                thinking.pause(session.client_number(), operation - spec.first_operation)
             }),
         };
-        start_ns = end_ns + nanos(pause);
+        start_ns = end_ns + duration_ns(pause);
         if !pause.is_zero() {
-            edges.rest();
+            edges.note_rest();
             // Latency counts from the intended start: a client that wakes late was kept waiting.
             clock.wait_until(start_ns.min(close_ns), spec.stop, failed);
         }
         operation += 1;
     }
     let usage = usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));
-    tally.edge_events = edges.told();
+    tally.edge_events = edges.edge_events();
     // That was the cost of the events that were counted.
     tally.usage = match tally.edge_events {
-        Some(cut) if tally.events > 0 => usage.times(1.0 + cut / tally.events as f64),
+        Some(cut) if tally.events > 0 => usage.scaled_by(1.0 + cut / tally.events as f64),
         _ => usage,
     };
     Ok(tally)
+}
+
+/// How long a client rests before its first operation.
+fn first_rest(session: &mut ClientSession<'_>, spec: &RoundSpec<'_>) -> Duration {
+    let phase = session.phase_us(spec.first_operation).map(Duration::from_micros);
+    phase.unwrap_or_else(|| spec.first_rest(session.client_number()))
 }

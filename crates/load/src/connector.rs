@@ -74,21 +74,21 @@ impl Connector {
     ///
     /// # Errors
     /// Those of connecting, and the server's refusal.
-    pub fn onlooker(&self) -> Result<Onlooker, WireError> {
-        Onlooker::of(self.connect()?, self.dialect())
+    pub fn open_onlooker(&self) -> Result<Onlooker, WireError> {
+        Onlooker::from_client(self.connect()?, self.dialect())
     }
 
     /// The catalogue of the database of a server; `None` for an arm that is none.
     ///
     /// # Errors
     /// Those of connecting, and the server's refusal.
-    pub fn catalogue(&self) -> Result<Option<Catalogue>, WireError> {
+    pub fn open_catalogue(&self) -> Result<Option<Catalogue>, WireError> {
         if !self.is_server() {
             return Ok(None);
         }
         let client = self.connect_for_work()?;
-        let server = ServerRelease::of(&*client, self.dialect());
-        Catalogue::of(client, server).map(Some)
+        let server = ServerRelease::of_client(&*client, self.dialect());
+        Catalogue::from_client(client, server).map(Some)
     }
 
     /// How its statements are spelled; those of a model and of nothing as the engine's.
@@ -150,7 +150,7 @@ impl Connector {
     }
 
     /// The question of an arm in our own threads that is answered without an error where a table of
-    /// this name is. Servers have a catalogue: see [`Connector::catalogue`].
+    /// this name is. Servers have a catalogue: see [`Connector::open_catalogue`].
     pub(crate) fn asks_for(&self, table: &str) -> Result<String, LoadError> {
         let name = self.names(table)?;
         Ok(match self {

@@ -36,7 +36,7 @@ use crate::round::Moment;
 use crate::schedule::CommitSchedule;
 use crate::session::ClientSession;
 use crate::tally::first_cause_first;
-use crate::time::{nanos, now, unix_ms, wait_until};
+use crate::time::{duration_ns, now, unix_ms, wait_until};
 use crate::usage::ThreadUsage;
 
 /// How far inserts may be ahead of deletes, in statements: the length of Callaghan's queue.
@@ -119,7 +119,7 @@ pub struct CrewMeasured {
 
 impl CrewMeasured {
     /// The turns of a class.
-    pub fn of(&self, class: Class) -> Turns {
+    pub fn turns_of(&self, class: Class) -> Turns {
         self.turns[class as usize]
     }
 }
@@ -193,7 +193,7 @@ impl<'a> Crew<'a> {
     ///
     /// # Errors
     /// Whatever stopped a client, [`LoadError::Interrupted`] among it.
-    pub fn commits(
+    pub fn run_commits(
         &mut self,
         commits: u64,
         conditions: &Conditions<'_>,
@@ -228,10 +228,10 @@ impl<'a> Crew<'a> {
             }
             joined(handles)
         });
-        let wall_ns = nanos(now() - opened);
+        let wall_ns = duration_ns(now() - opened);
         observe(Moment::Closed);
         let tallies = first_cause_first(tallies)?;
-        add_up(tallies, Class::Insert, started_unix_ms, wall_ns, nanos(now() - opened))
+        add_up(tallies, Class::Insert, started_unix_ms, wall_ns, duration_ns(now() - opened))
     }
 
     /// Lets every client insert and delete by the schedule and query without a limit. `observe` is
@@ -239,7 +239,7 @@ impl<'a> Crew<'a> {
     ///
     /// # Errors
     /// Whatever stopped a client, [`LoadError::Interrupted`] among it.
-    pub fn timed(
+    pub fn run_timed(
         &mut self,
         timed: &TimedRound,
         conditions: &Conditions<'_>,
@@ -285,13 +285,13 @@ impl<'a> Crew<'a> {
             let (started_unix_ms, opened) = (unix_ms(), now());
             observe(Moment::Opened);
             wait_until(close, conditions.stop, &failed);
-            let observed_ns = nanos(now() - opened);
+            let observed_ns = duration_ns(now() - opened);
             observe(Moment::Closed);
             (joined(handles), started_unix_ms, observed_ns)
         });
         self.set_patience(Patience::QUESTION);
         let tallies = first_cause_first(tallies)?;
-        let wall_ns = nanos(timed.window);
+        let wall_ns = duration_ns(timed.window);
         let measured = add_up(tallies, Class::Query, started_unix_ms, wall_ns, observed_ns)?;
         Ok(CrewMeasured { rows_due: Some(rows_due), ..measured })
     }
@@ -301,7 +301,7 @@ impl<'a> Crew<'a> {
     ///
     /// # Errors
     /// The server's refusal.
-    pub fn scripts(
+    pub fn run_scripts(
         &mut self,
         scripts: &[Vec<String>],
         conditions: &Conditions<'_>,
@@ -332,10 +332,10 @@ impl<'a> Crew<'a> {
             }
             joined(handles)
         });
-        let wall_ns = nanos(now() - opened);
+        let wall_ns = duration_ns(now() - opened);
         observe(Moment::Closed);
         let tallies = first_cause_first(tallies)?;
-        add_up(tallies, Class::Insert, started_unix_ms, wall_ns, nanos(now() - opened))
+        add_up(tallies, Class::Insert, started_unix_ms, wall_ns, duration_ns(now() - opened))
     }
 }
 
@@ -376,7 +376,7 @@ impl Shift<'_> {
     where
         Self: 'scope,
     {
-        patience::watch(scope, connector, move || self.stops())
+        patience::watch_lock_waits(scope, connector, move || self.stops())
     }
 
     /// Does a thread's part; where it fails, all others end, too.
@@ -428,7 +428,7 @@ impl Page {
     }
 
     fn count(&mut self, latency_ns: u64, slot: usize) {
-        self.latency.record(latency_ns);
+        self.latency.record_latency(latency_ns);
         if slot >= self.slots.len() {
             self.slots.resize(slot + 1, 0);
         }
@@ -467,7 +467,7 @@ impl Tally {
             return;
         }
         self.usage_at_open.get_or_insert_with(ThreadUsage::now);
-        let ns = nanos(turn.end - turn.start);
+        let ns = duration_ns(turn.end - turn.start);
         let turns = &mut self.turns[turn.class as usize];
         turns.count += 1;
         turns.ns += ns;
@@ -476,7 +476,7 @@ impl Tally {
         self.rows_changed += turn.answer.rows_changed;
         self.retries += turn.answer.retries;
         if let Some(page) = &mut self.pages[turn.class as usize] {
-            page.count(ns, (nanos(turn.end - window.open) / nanos(SLOT)) as usize);
+            page.count(ns, (duration_ns(turn.end - window.open) / duration_ns(SLOT)) as usize);
         }
     }
 
@@ -498,10 +498,10 @@ struct Turn {
 impl Lane<'_> {
     fn turn(&mut self, operation: u64, brake: &mut Brake) -> Result<Turn, LoadError> {
         let start = now();
-        let answer = self.session.ask(operation)?;
+        let answer = self.session.ask_operation(operation)?;
         let class = Class::ALL[answer.kind as usize];
         let answered = now();
-        let spun_ns = brake.spin(nanos(answered - start), || nanos(now() - answered));
+        let spun_ns = brake.spin(duration_ns(answered - start), || duration_ns(now() - answered));
         Ok(Turn { class, start, end: answered + Duration::from_nanos(spun_ns), answer })
     }
 
@@ -550,7 +550,7 @@ fn insert(
             Pace::Unthrottled(_) => {}
             Pace::Schedule(schedule, next) => {
                 **next = commit;
-                let due = shift.window.begin + schedule.due(commit - first);
+                let due = shift.window.begin + schedule.due_time(commit - first);
                 if shift.window.is_over(due) || shift.window.is_over(now()) {
                     break;
                 }
@@ -657,13 +657,13 @@ fn add_up(
         rows_changed: 0,
         retries: 0,
         latency: LatencyHistogram::new(),
-        series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
+        series: Series { slot_ns: duration_ns(SLOT), statements: Vec::new() },
         classes: Vec::new(),
         usage: ThreadUsage::default(),
         busiest_ns: 0,
     };
     // Only whole slots are kept.
-    let slots = (wall_ns / nanos(SLOT)) as usize;
+    let slots = (wall_ns / duration_ns(SLOT)) as usize;
     let mut pages: [Option<Page>; Class::ALL.len()] = Default::default();
     for tally in tallies {
         for (sum, turns) in measured.turns.iter_mut().zip(&tally.turns) {
@@ -685,7 +685,7 @@ fn add_up(
         measured.usage = measured.usage.plus(tally.usage);
         measured.busiest_ns = measured.busiest_ns.max(tally.usage.cpu_ns);
     }
-    if measured.of(about).count == 0 {
+    if measured.turns_of(about).count == 0 {
         return Err(LoadError::NothingFinished);
     }
     if let Some(page) = &pages[about as usize] {

@@ -37,7 +37,7 @@ pub(crate) struct Member {
 ///
 /// # Errors
 /// Those of [`connect`].
-pub(crate) fn assemble(
+pub(crate) fn connect_members(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Vec<Member>, LoadError> {
@@ -52,7 +52,7 @@ pub(crate) fn open_sessions<'a>(
     spec: &RoundSpec<'a>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Vec<ClientSession<'a>>, LoadError> {
-    let open = |number| match spec.kept.and_then(|kept| kept.take(number)) {
+    let open = |number| match spec.kept.and_then(|kept| kept.take_seat(number)) {
         Some(seat) => Ok(ClientSession::resume(seat, spec.connector, spec.load, number)),
         None => ClientSession::open(spec.connector, spec.load, number),
     };
@@ -67,7 +67,7 @@ pub(crate) fn keep_sessions<'a>(
     // Waits of embedded arms can be cut off, and their connections cost nothing to make.
     let Some(kept) = spec.kept.filter(|_| !spec.connector.is_embedded()) else { return };
     for session in sessions {
-        kept.put(session.number(), session.leave());
+        kept.keep_seat(session.client_number(), session.into_seat());
     }
 }
 
@@ -105,7 +105,7 @@ fn connect<T: Send>(
     if let Err(error) = first_cause_first(results) {
         let number = inside.len();
         let insider = inside.first_mut().map(|(_, first)| client(first));
-        return Err(explained(error, spec.clients, number, insider));
+        return Err(explain_refusal(error, spec.clients, number, insider));
     }
     inside.sort_unstable_by_key(|(number, _)| *number);
     let patience = patience::of_round(spec.lead_in + spec.window);
@@ -121,7 +121,7 @@ fn join(spec: &RoundSpec<'_>, number: u32) -> Result<Member, LoadError> {
 
 /// A refusal for want of places with their number, if one of those inside can ask for it, and what
 /// to do; any other error as it is.
-pub(crate) fn explained(
+pub(crate) fn explain_refusal(
     error: LoadError,
     clients: u32,
     inside: usize,
@@ -165,14 +165,14 @@ mod tests {
             (0, "53300", "postgresql.conf"),
         ] {
             let mut insider = NullClient::default();
-            let error = explained(refusal(code, sqlstate), 5000, 151, Some(&mut insider));
+            let error = explain_refusal(refusal(code, sqlstate), 5000, 151, Some(&mut insider));
             let text = error.to_string();
             assert!(
                 text.contains("let in 151 of 5000 clients") && text.contains(expected),
                 "{text}"
             );
         }
-        let denied = explained(refusal(1045, "28000"), 5000, 0, None);
+        let denied = explain_refusal(refusal(1045, "28000"), 5000, 0, None);
         assert!(matches!(denied, LoadError::Wire(..)), "{denied}");
     }
 }

@@ -74,8 +74,8 @@ impl EngineArm {
     }
 
     /// What its mechanisms did since it was opened.
-    pub fn counts(&self) -> EngineCounts {
-        self.engine.counts()
+    pub fn meter_counts(&self) -> EngineCounts {
+        self.engine.meter_counts()
     }
 
     /// The lags of the replica's transactions since this was asked last, where there is one: from
@@ -89,8 +89,8 @@ impl EngineArm {
     ///
     /// # Errors
     /// The replica has ended, and why.
-    pub fn standing(&self) -> Result<Option<ReplicaComparison>, WireError> {
-        let compared = self.replica.as_ref().map(|replica| replica.compare()).transpose();
+    pub fn compare_replica(&self) -> Result<Option<ReplicaComparison>, WireError> {
+        let compared = self.replica.as_ref().map(|replica| replica.compare_rows()).transpose();
         compared.map_err(|error| refused(SqlError::Engine(error)))
     }
 
@@ -121,7 +121,7 @@ impl EngineArm {
     /// A client, and what shows to other threads whether it waits.
     pub fn watched_client(&self) -> (Box<dyn Client>, EngineWatch) {
         let connection = SqlConnection::new(self.engine.clone(), now_us);
-        let watch = EngineWatch(connection.watch());
+        let watch = EngineWatch(connection.wait_watch());
         (Box::new(EngineClient { connection }), watch)
     }
 }
@@ -181,7 +181,7 @@ impl Client for EngineClient {
         args: &dyn Args,
         into: &mut RowBuffer,
     ) -> Result<StatementCounts, WireError> {
-        into.begin(0);
+        into.begin_rows(0);
         self.execute_into(statement, args, &mut BufferSink(into))
     }
 
@@ -196,7 +196,7 @@ impl Client for EngineClient {
     }
 
     /// One transaction.
-    fn bulk(
+    fn bulk_load(
         &mut self,
         target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
@@ -206,7 +206,7 @@ impl Client for EngineClient {
             let message = format!("{column} of {table}: the engine has no columns of bits");
             return Err(refused(SqlError::Value(message)));
         }
-        self.connection.bulk(target.table, target.columns, more).map_err(refused)
+        self.connection.bulk_insert(target.table, target.columns, more).map_err(refused)
     }
 
     fn server_version(&self) -> &str {
@@ -244,7 +244,7 @@ impl Params for EngineParameters<'_> {
         match self.0.get(index) {
             Param::Null => Operand::Null,
             Param::Int(number) => Operand::Int(number),
-            Param::Text(text) => Operand::text(text),
+            Param::Text(text) => Operand::of_text(text),
         }
     }
 }
@@ -253,7 +253,7 @@ impl Params for EngineParameters<'_> {
 struct CountSink;
 
 impl Sink for CountSink {
-    fn begin(&mut self, _columns: &Arc<[ResultColumn]>) {}
+    fn begin_rows(&mut self, _columns: &Arc<[ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         std::hint::black_box(value);
@@ -266,8 +266,8 @@ impl Sink for CountSink {
 struct BufferSink<'a>(&'a mut RowBuffer);
 
 impl Sink for BufferSink<'_> {
-    fn begin(&mut self, columns: &Arc<[ResultColumn]>) {
-        self.0.begin(columns.len());
+    fn begin_rows(&mut self, columns: &Arc<[ResultColumn]>) {
+        self.0.begin_rows(columns.len());
     }
 
     fn value(&mut self, value: &Operand<'_>) {
@@ -289,7 +289,7 @@ struct TextSink {
 }
 
 impl Sink for TextSink {
-    fn begin(&mut self, columns: &Arc<[ResultColumn]>) {
+    fn begin_rows(&mut self, columns: &Arc<[ResultColumn]>) {
         self.rows.columns = columns.iter().map(|column| column.name.clone()).collect();
     }
 
@@ -333,10 +333,10 @@ mod tests {
         for id in 1..=50 {
             client.run(&format!("INSERT INTO t VALUES ({id}, {id})")).unwrap();
         }
-        let standing = arm.standing().unwrap().unwrap();
+        let standing = arm.compare_replica().unwrap().unwrap();
         assert_eq!(standing.difference, None);
         assert!(arm.take_lag().unwrap().count() >= 50);
-        let replica = arm.replica.as_ref().unwrap().engine().clone();
+        let replica = arm.replica.as_ref().unwrap().replica_engine().clone();
         let mut other = SqlConnection::new(replica, now_us);
         for (sql, said) in [
             ("UPDATE t SET v = 9 WHERE id = 7", "t: row 7 is another one"),
@@ -345,7 +345,7 @@ mod tests {
             ("INSERT INTO t VALUES (0, 0)", "t: only the replica has row 1"),
         ] {
             other.run(sql, &mut CountSink).unwrap();
-            let found = arm.standing().unwrap().unwrap().difference;
+            let found = arm.compare_replica().unwrap().unwrap().difference;
             let told = client.query("CHECK REPLICA").unwrap().rows;
             assert_eq!(told, [vec![Some("0".to_owned()), found.clone()]], "{sql}");
             assert_eq!(found.unwrap_or_else(|| "None".to_owned()), said, "{sql}");

@@ -102,7 +102,7 @@ impl LoadError {
         matches!(self, LoadError::Interrupted | LoadError::Wire(WireError::Cut, _))
     }
 
-    pub(crate) fn polling(error: Errno) -> LoadError {
+    pub(crate) fn of_polling(error: Errno) -> LoadError {
         LoadError::Polling(error.into())
     }
 }

@@ -13,7 +13,7 @@ use crate::error::LoadError;
 const BESIDES: u64 = 200;
 
 /// Files that this process may open; `None` where the kernel does not say.
-pub fn allowed() -> Option<u64> {
+pub fn open_file_limit() -> Option<u64> {
     getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(_, hard)| hard)
 }
 
@@ -21,7 +21,7 @@ pub fn allowed() -> Option<u64> {
 ///
 /// # Errors
 /// [`LoadError::TooFewFiles`] where the kernel's hard limit is lower.
-pub(crate) fn allow(clients: u32) -> Result<(), LoadError> {
+pub(crate) fn raise_file_limit(clients: u32) -> Result<(), LoadError> {
     let needed = u64::from(clients) + BESIDES;
     // Without an answer there is no limit to raise; connecting will tell.
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return Ok(()) };
@@ -42,16 +42,16 @@ mod tests {
     #[test]
     fn what_the_kernel_allows_is_raised_and_no_more() {
         let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
-        allow(1).unwrap();
+        raise_file_limit(1).unwrap();
         assert_eq!(getrlimit(Resource::RLIMIT_NOFILE).unwrap(), (soft, hard), "enough is enough");
         let low = 64.min(hard);
         setrlimit(Resource::RLIMIT_NOFILE, low, hard).unwrap();
         if hard >= 301 {
-            allow(101).unwrap();
+            raise_file_limit(101).unwrap();
             assert_eq!(getrlimit(Resource::RLIMIT_NOFILE).unwrap(), (301, hard));
         }
         if hard < u64::from(u32::MAX) {
-            let error = allow(u32::MAX).unwrap_err().to_string();
+            let error = raise_file_limit(u32::MAX).unwrap_err().to_string();
             assert!(error.contains(&hard.to_string()) && error.contains("ulimit"), "{error}");
         }
         setrlimit(Resource::RLIMIT_NOFILE, soft, hard).unwrap();

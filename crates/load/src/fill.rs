@@ -9,8 +9,8 @@
 //! Tables that refer to others (`REFERENCES`) are made, filled and finished in waves, each after
 //! all that it refers to; where none does, there is one wave.
 //!
-//! How rows are sent is the connection's business, see [`Client::bulk`]. Secondary indexes are made
-//! afterwards, as sysbench does.
+//! How rows are sent is the connection's business, see [`Client::bulk_load`]. Secondary indexes are
+//! made afterwards, as sysbench does.
 //!
 //! Unique checks stay on: without them MariaDB since 10.6 fills an empty table by sorting and
 //! writing pages in bulk, which costs it twice the processor time of plain inserts in key order.
@@ -23,7 +23,7 @@ use std::time::Duration;
 use dbdyno_model::{Dialect, Identifier};
 use dbdyno_server::{COMMITS_ARE_SYNCED, Catalogue, vacuum};
 use dbdyno_wire::{BulkTarget, Client, WireError};
-use dbdyno_workload::{Dataset, TableScript, finishing_waves, refers_to_itself, waves};
+use dbdyno_workload::{Dataset, TableScript, creation_waves, finishing_waves, refers_to_itself};
 
 use crate::connector::Connector;
 use crate::error::LoadError;
@@ -63,7 +63,7 @@ const UNITS_PER_PART: u64 = 50_000;
 /// # Errors
 /// [`LoadError::TableExists`] before anything is changed, [`LoadError::Interrupted`], or the
 /// server's refusal.
-pub fn fill(
+pub fn fill_tables(
     connector: &Connector,
     dialect: Dialect,
     dataset: &dyn Dataset,
@@ -75,8 +75,8 @@ pub fn fill(
         return Ok(());
     }
     if let Connector::Mock(arm) = connector {
-        let total = (0..scripts.len()).map(|table| dataset.units(table)).sum();
-        arm.fill(total);
+        let total = (0..scripts.len()).map(|table| dataset.unit_count(table)).sum();
+        arm.fill_rows(total);
         progress(FillProgress::Rows { done: total, total });
         return Ok(());
     }
@@ -85,7 +85,7 @@ pub fn fill(
         return Err(LoadError::TableExists(name));
     }
     let mut client = connector.connect_for_work()?;
-    let waves = waves(&scripts);
+    let waves = creation_waves(&scripts);
     let mut made: Vec<String> = Vec::new();
     let filled = waves
         .iter()
@@ -133,7 +133,7 @@ fn create(client: &mut dyn Client, script: &TableScript) -> Result<(), LoadError
 /// # Errors
 /// The server's refusal; [`LoadError::NotOurs`].
 pub fn drop_tables(connector: &Connector, names: &[String]) -> Result<(), LoadError> {
-    if let Some(mut catalogue) = connector.catalogue()? {
+    if let Some(mut catalogue) = connector.open_catalogue()? {
         let names = identifiers(&catalogue, names)?;
         catalogue.drop_tables(&names)?;
         catalogue.close();
@@ -163,9 +163,9 @@ fn first_that_is_there(
     connector: &Connector,
     names: &[String],
 ) -> Result<Option<String>, LoadError> {
-    if let Some(mut catalogue) = connector.catalogue()? {
+    if let Some(mut catalogue) = connector.open_catalogue()? {
         let own = identifiers(&catalogue, names)?;
-        let found = catalogue.occupants(&own)?;
+        let found = catalogue.find_occupants(&own)?;
         catalogue.close();
         return Ok(own
             .iter()
@@ -328,7 +328,7 @@ impl<'a> Filling<'a> {
 
     /// Units of all tables.
     fn total(&self) -> u64 {
-        (0..self.scripts.len()).map(|table| self.dataset.units(table)).sum()
+        (0..self.scripts.len()).map(|table| self.dataset.unit_count(table)).sum()
     }
 
     fn is_to_stop(&self) -> bool {
@@ -342,7 +342,7 @@ impl<'a> Filling<'a> {
             let target = BulkTarget { table: name, columns, numbers };
             let mut source =
                 Source { filling: self, table: part.table, left: part.units.clone(), rows: 0 };
-            let taken = client.bulk(&target, &mut |buffer| source.piece(buffer));
+            let taken = client.bulk_load(&target, &mut |buffer| source.piece(buffer));
             let taken = taken.map_err(|error| not_taken(error, script))?;
             if self.is_to_stop() {
                 return Err(LoadError::Interrupted);
@@ -389,7 +389,7 @@ fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: &[usize]) -> Vec<Part>
         Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => false,
     };
     let of_table = |&table: &usize| {
-        let units = dataset.units(table);
+        let units = dataset.unit_count(table);
         let step = if is_divided { UNITS_PER_PART } else { units.max(1) };
         let starts = (0..units).step_by(step as usize);
         starts.map(move |start| Part { table, units: start..(start + step).min(units) })

@@ -45,26 +45,26 @@ impl<'a> NumberedClient<'a> {
     ///
     /// # Errors
     /// A broken connection.
-    pub fn process(&mut self, dialect: Dialect) -> Result<Option<u32>, LoadError> {
+    pub fn server_process(&mut self, dialect: Dialect) -> Result<Option<u32>, LoadError> {
         if dialect != Dialect::Postgres {
             return Ok(None);
         }
         let answer = self.session.client().query("SELECT pg_backend_pid()")?;
-        Ok(answer.single().and_then(|pid| pid.parse().ok()))
+        Ok(answer.first_value().and_then(|pid| pid.parse().ok()))
     }
 
     /// Asks operations `first` to `first + events`; returns how many statements they had.
     ///
     /// # Errors
-    /// Those of [`ClientSession::ask`], or a request to stop.
-    pub fn ask(&mut self, first: u64, events: u64) -> Result<u64, LoadError> {
+    /// Those of [`ClientSession::ask_operation`], or a request to stop.
+    pub fn ask_operations(&mut self, first: u64, events: u64) -> Result<u64, LoadError> {
         let mut statements = 0;
         for operation in first..first + events {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted);
             }
-            self.session.make(operation);
-            statements += self.session.ask(operation)?.statements;
+            self.session.make_operation(operation);
+            statements += self.session.ask_operation(operation)?.statements;
         }
         Ok(statements)
     }
@@ -95,8 +95,8 @@ pub fn ask_each(spec: &RoundSpec<'_>, events: u64) -> Result<u64, LoadError> {
             if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted);
             }
-            session.make(operation);
-            retries += session.ask(operation)?.retries;
+            session.make_operation(operation);
+            retries += session.ask_operation(operation)?.retries;
         }
         if let Some(recording) = spec.record {
             session.end_record(recording);

@@ -44,7 +44,7 @@ use crate::round::{Moment, RoundMeasurement, RoundSpec};
 use crate::session::ClientSession;
 use crate::slices::Slices;
 use crate::tally::{Tally, add_up};
-use crate::time::{Clock, STOP_CHECK, nanos, now, unix_ms};
+use crate::time::{Clock, STOP_CHECK, duration_ns, now, unix_ms};
 use crate::usage::ThreadUsage;
 
 /// Runs the rounds of all arms in slices. Of a [`RoundSpec`] the length of the window, what
@@ -59,18 +59,18 @@ pub fn run_interleaved(
     slices: &Slices,
     observe: &mut dyn FnMut(ArmIndex, Moment),
 ) -> Result<Arms<RoundMeasurement>, (ArmIndex, LoadError)> {
-    if let Some(mocks) = mock::all(specs) {
+    if let Some(mocks) = mock::mock_arms(specs) {
         return mock::run_interleaved(&mocks, specs, slices, observe);
     }
     let first = slices.arm_of(0);
     let total = slices.window * slices.count;
     let clients = specs.values().map(|spec| spec.clients).sum();
-    files::allow(clients).map_err(|error| (first, error))?;
+    files::raise_file_limit(clients).map_err(|error| (first, error))?;
     let mut sessions = Arms::try_from_fn(specs.indices(), |arm| {
         open_sessions(&specs[arm], &mut |moment| observe(arm, moment)).map_err(|error| (arm, error))
     })?;
     // Each arm also waits for the turns of the others.
-    let length = (slices.lead_in + slices.window) * slices.turns();
+    let length = (slices.lead_in + slices.window) * slices.total_turns();
     let all = sessions.iter_mut().flat_map(|(_, sessions)| sessions);
     all.for_each(|session| session.client().set_patience(patience::of_round(length)));
     let of_round = |arm: ArmIndex| {
@@ -86,7 +86,7 @@ pub fn run_interleaved(
         for (arm, sessions) in sessions.iter_mut() {
             for (client, session) in sessions.iter_mut().enumerate() {
                 let runner = Runner { arm, spec: &specs[arm], slices, relay: &relay };
-                let book = books[arm].of(client);
+                let book = books[arm].of_client(client);
                 handles[arm].push(scope.spawn(move || runner.run(session, book)));
             }
         }
@@ -94,7 +94,7 @@ pub fn run_interleaved(
         relay.run_until(slices.lead_ins(), stop);
         let started_unix_ms = unix_ms();
         specs.iter().for_each(|(arm, _)| observe(arm, Moment::Opened));
-        relay.run_until(slices.turns(), stop);
+        relay.run_until(slices.total_turns(), stop);
         specs.iter().for_each(|(arm, _)| observe(arm, Moment::Closed));
         relay.end();
         let join = |handle: thread::ScopedJoinHandle<'_, _>| {
@@ -315,12 +315,12 @@ impl Asker<'_, '_> {
     /// Carries out the next event; returns what it did and when it was over.
     #[inline]
     fn event(&mut self, start_ns: u64) -> Result<(EventAnswer, u64), LoadError> {
-        self.session.make(self.operation);
-        let answer = self.session.ask(self.operation)?;
+        self.session.make_operation(self.operation);
+        let answer = self.session.ask_operation(self.operation)?;
         self.operation += 1;
-        let answered_ns = self.clock.ns();
+        let answered_ns = self.clock.elapsed_ns();
         let clock = &self.clock;
-        let spun_ns = self.brake.spin(answered_ns - start_ns, || clock.ns() - answered_ns);
+        let spun_ns = self.brake.spin(answered_ns - start_ns, || clock.elapsed_ns() - answered_ns);
         Ok((answer, answered_ns + spun_ns))
     }
 }
@@ -349,7 +349,7 @@ impl Runner<'_> {
         });
         let next = outcome.inspect_err(|_| self.relay.end())?;
         // Its last turn is one of the last of all, in which each arm has one.
-        if next + self.slices.lead_ins() <= self.slices.turns() {
+        if next + self.slices.lead_ins() <= self.slices.total_turns() {
             Err(LoadError::Interrupted)
         } else {
             Ok(done)
@@ -362,7 +362,7 @@ impl Runner<'_> {
         turn: &Turn,
         done: &mut ClientWork,
     ) -> Result<(), LoadError> {
-        let begun_ns = asker.clock.ns();
+        let begun_ns = asker.clock.elapsed_ns();
         let counts = turn.number >= self.slices.lead_ins();
         let lead_in = if counts { self.slices.lead_in } else { self.spec.lead_in };
         let open_ns = asker.clock.at_ns(turn.begun + lead_in);
@@ -374,8 +374,8 @@ impl Runner<'_> {
             return Ok(());
         }
         let before = ThreadUsage::now();
-        let opened_ns = asker.clock.ns();
-        let close_ns = opened_ns + nanos(self.slices.window);
+        let opened_ns = asker.clock.elapsed_ns();
+        let close_ns = opened_ns + duration_ns(self.slices.window);
         start_ns = opened_ns;
         while start_ns < close_ns {
             let (answer, end_ns) = self.event(asker, start_ns)?;
@@ -428,7 +428,7 @@ mod tests {
                 panic!("a broken invariant");
             });
             let test = scope.spawn(|| relay.take(ArmIndex::TEST, 0).is_none());
-            relay.run_until(slices.turns(), &stop);
+            relay.run_until(slices.total_turns(), &stop);
             assert!(test.join().unwrap(), "there is no turn after it");
             base.join().is_err()
         });

@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dbdyno_wire::{Client, StatementId};
 
-use crate::parallel::dismiss;
+use crate::parallel::close_clients;
 
 /// Connections of the clients of one load to one life of a server, while no round uses them.
 #[derive(Default)]
@@ -37,12 +37,12 @@ pub(crate) struct Seat {
 
 impl KeptConnections {
     /// The connection of a client, if it has one.
-    pub(crate) fn take(&self, number: u32) -> Option<Seat> {
+    pub(crate) fn take_seat(&self, number: u32) -> Option<Seat> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner).remove(&number)
     }
 
     /// Keeps a connection on which nothing is under way.
-    pub(crate) fn put(&self, number: u32, seat: Seat) {
+    pub(crate) fn keep_seat(&self, number: u32, seat: Seat) {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner).insert(number, seat);
     }
 }
@@ -51,7 +51,7 @@ impl Drop for KeptConnections {
     /// Takes leave of the server, and waits until it has let go: the next ones need the places.
     fn drop(&mut self) {
         let seats = self.seats.get_mut().unwrap_or_else(PoisonError::into_inner);
-        dismiss(std::mem::take(seats).into_values().map(|seat| seat.client).collect());
+        close_clients(std::mem::take(seats).into_values().map(|seat| seat.client).collect());
     }
 }
 

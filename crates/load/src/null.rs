@@ -40,7 +40,7 @@ impl Client for NullClient {
         args: &dyn Args,
         into: &mut RowBuffer,
     ) -> Result<StatementCounts, WireError> {
-        into.begin(1);
+        into.begin_rows(1);
         into.push_text(b"1");
         self.execute(statement, args)
     }
@@ -53,7 +53,7 @@ impl Client for NullClient {
         Ok(Rows::default())
     }
 
-    fn bulk(
+    fn bulk_load(
         &mut self,
         _target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,

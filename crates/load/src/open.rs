@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use dbdyno_model::OpenLoop;
 
-use crate::affinity::{parallelism, pin_to};
+use crate::affinity::{parallel_threads, pin_to};
 use crate::answer::EventAnswer;
 use crate::background;
 use crate::book::{self, Books};
@@ -45,7 +45,7 @@ use crate::patience;
 use crate::round::{Moment, RoundMeasurement, RoundSpec};
 use crate::session::ClientSession;
 use crate::tally::first_cause_first;
-use crate::time::{nanos, now, unix_ms, wait_until};
+use crate::time::{duration_ns, now, unix_ms, wait_until};
 
 mod account;
 mod feed;
@@ -57,7 +57,7 @@ mod spec;
 
 pub use spec::OpenSpec;
 
-use account::{Account, Times, conclude};
+use account::{Account, Times, conclude_round};
 use feed::{Due, Feed};
 use pace::{Clock, Monotonic};
 
@@ -96,24 +96,26 @@ fn run_alone(
     spec: &OpenSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<(RoundMeasurement, OpenLoop), LoadError> {
-    files::allow(round.clients)?;
+    files::raise_file_limit(round.clients)?;
     let anew = RoundSpec { kept: None, ..*round };
     let (sessions, filing) = (open_sessions(&anew, observe)?, round.load.filing());
     let times = book::Times::ServiceAndResponse;
     let books = Books::new(filing, times, round.window, sessions.len());
-    let account = |(number, session)| (session, Account::new(round.window, books.of(number)));
+    let account =
+        |(number, session)| (session, Account::new(round.window, books.of_client(number)));
     let mut sessions: Vec<_> = sessions.into_iter().enumerate().map(account).collect();
-    let close_ns = nanos(round.window) as i64;
-    let limits = Limits { close_ns, give_up_ns: close_ns + nanos(spec.drain) as i64 };
+    let close_ns = duration_ns(round.window) as i64;
+    let limits = Limits { close_ns, give_up_ns: close_ns + duration_ns(spec.drain) as i64 };
     let feed = Feed::new(spec.schedule.clone(), close_ns);
     let before = GET_READY + GET_READY_PER_CLIENT * round.clients + round.lead_in;
     let open = now() + before;
-    let open_ns = pace::monotonic_ns() + nanos(before) as i64;
+    let open_ns = pace::monotonic_ns() + duration_ns(before) as i64;
     let failed = AtomicBool::new(false);
     let stops = || round.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
     let give_up = open + round.window + spec.drain;
     thread::scope(|scope| {
-        let _watch = patience::watch(scope, round.connector, || stops() || now() >= give_up);
+        let _watch =
+            patience::watch_lock_waits(scope, round.connector, || stops() || now() >= give_up);
         let mut handles = Vec::with_capacity(sessions.len());
         for (session, account) in &mut sessions {
             let (feed, failed) = (&feed, &failed);
@@ -127,7 +129,7 @@ fn run_alone(
         let opened = now();
         observe(Moment::Opened);
         wait_until(open + round.window, round.stop, &failed);
-        let observed_ns = nanos(now() - opened);
+        let observed_ns = duration_ns(now() - opened);
         observe(Moment::Closed);
 
         let mut done = Vec::with_capacity(handles.len());
@@ -143,7 +145,7 @@ fn run_alone(
     })
     .and_then(|(started_unix_ms, observed_ns)| {
         let accounts = sessions.into_iter().map(|(_, account)| account).collect();
-        conclude(accounts, filing, &books, started_unix_ms, observed_ns, round.window)
+        conclude_round(accounts, filing, &books, started_unix_ms, observed_ns, round.window)
     })
 }
 
@@ -158,7 +160,7 @@ fn drive(
     failed: &AtomicBool,
 ) -> Result<(), LoadError> {
     pin_to(round.processors)?;
-    let processors = parallelism(round.processors);
+    let processors = parallel_threads(round.processors);
     let mut clock = Monotonic::new(open_ns, round.clients, processors);
     let mut asker = Asker { session, round };
     let stopped = || round.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
@@ -169,7 +171,7 @@ fn drive(
 /// To whom events are put, by their number.
 trait Asks {
     /// Asks an event.
-    fn ask(&mut self, number: u64) -> Result<EventAnswer, LoadError>;
+    fn ask_event(&mut self, number: u64) -> Result<EventAnswer, LoadError>;
 
     /// The kind of an event that will not be asked; `None` where only asking would tell.
     fn kind(&mut self, number: u64) -> Option<u32>;
@@ -187,16 +189,16 @@ impl Asker<'_, '_, '_> {
         let (first, clients) = (self.round.first_operation, u64::from(self.round.clients));
         match self.session.is_program() {
             true => ((number % clients) as u32, first + number / clients),
-            false => (self.session.number(), first + number),
+            false => (self.session.client_number(), first + number),
         }
     }
 }
 
 impl Asks for Asker<'_, '_, '_> {
-    fn ask(&mut self, number: u64) -> Result<EventAnswer, LoadError> {
+    fn ask_event(&mut self, number: u64) -> Result<EventAnswer, LoadError> {
         let (client, operation) = self.operation(number);
         self.session.make_as(client, operation);
-        self.session.ask(operation)
+        self.session.ask_operation(operation)
     }
 
     fn kind(&mut self, number: u64) -> Option<u32> {
@@ -216,9 +218,9 @@ fn serve(
     stopped: impl Fn() -> bool,
 ) -> Result<(), LoadError> {
     let mut free_ns = clock.now_ns();
-    while let Some(Due { number, intended_ns }) = feed.claim() {
+    while let Some(Due { number, intended_ns }) = feed.claim_next() {
         if free_ns >= limits.give_up_ns {
-            account.unanswered(asks.kind(number), intended_ns, limits.give_up_ns);
+            account.count_unanswered(asks.kind(number), intended_ns, limits.give_up_ns);
             continue;
         }
         if intended_ns >= 0 {
@@ -228,10 +230,10 @@ fn serve(
         if stopped() {
             return Err(LoadError::Interrupted);
         }
-        let answer = match asks.ask(number) {
+        let answer = match asks.ask_event(number) {
             // Draining has ended, and what it waited for does not come.
             Err(LoadError::Interrupted) if !stopped() => {
-                account.unanswered(asks.kind(number), intended_ns, limits.give_up_ns);
+                account.count_unanswered(asks.kind(number), intended_ns, limits.give_up_ns);
                 free_ns = limits.give_up_ns;
                 continue;
             }
@@ -244,7 +246,7 @@ fn serve(
         if end_ns >= limits.close_ns {
             account.look_at_close();
         }
-        account.event(Times { intended_ns, free_ns, sent_ns, end_ns }, &answer);
+        account.count_event(Times { intended_ns, free_ns, sent_ns, end_ns }, &answer);
         free_ns = end_ns;
     }
     account.look_at_close();

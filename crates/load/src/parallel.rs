@@ -49,7 +49,7 @@ pub(crate) fn in_parallel<T: Send>(
 }
 
 /// Says goodbye for all, and waits until the server has let go: the next round needs the places.
-pub(crate) fn dismiss(clients: Vec<Box<dyn Client>>) {
+pub(crate) fn close_clients(clients: Vec<Box<dyn Client>>) {
     let threads = CONNECTORS.min(clients.len() as u32);
     let left = Mutex::new(clients);
     let leave = |_| {

@@ -46,7 +46,7 @@ pub(crate) struct Watch {
 }
 
 /// Ends all waits of an arm for locks when `is_over` says so; none where waits are not ours.
-pub(crate) fn watch<'scope>(
+pub(crate) fn watch_lock_waits<'scope>(
     scope: &'scope Scope<'scope, '_>,
     connector: &'scope Connector,
     is_over: impl Fn() -> bool + Send + 'scope,

@@ -7,13 +7,13 @@
 //!                                       more
 //! ```
 //!
-//! The partner of a dialogue notes what it sees ([`dbdyno_workload::Link::note`]); here it becomes
-//! bytes of [`dbdyno_check`]. A recorder takes all of its memory, and touches every page of it,
-//! before the round begins; on the hot path it appends, and reads the clock three times for a
-//! transaction. It never grows (`tape`). Where its room ends it ends: the transaction that
-//! does not fit is taken back whole, those after it are counted and not recorded. What others saw
-//! of them would be versions that nobody wrote, so all records are cut where the first of them
-//! begins ([`dbdyno_check::cut`]), and how many are missing is told.
+//! The partner of a dialogue notes what it sees ([`dbdyno_workload::Link::note_operation`]); here
+//! it becomes bytes of [`dbdyno_check`]. A recorder takes all of its memory, and touches every page
+//! of it, before the round begins; on the hot path it appends, and reads the clock three times for
+//! a transaction. It never grows (`tape`). Where its room ends it ends: the transaction that does
+//! not fit is taken back whole, those after it are counted and not recorded. What others saw of
+//! them would be versions that nobody wrote, so all records are cut where the first of them begins
+//! ([`dbdyno_check::trim_records`]), and how many are missing is told.
 //!
 //! An attempt that the server rolled back for the sake of others is a transaction of its own that
 //! failed. One whose commit was not answered is of unknown outcome.
@@ -24,13 +24,13 @@ use std::time::{Duration, Instant};
 
 use dbdyno_check::{
     HEADER, Op, OpRecord, OperationKind, SumRecord, Times, TransactionOutcome, Txn, UNKNOWN,
-    WriteId, cut, encode_end, read_stream, settle_sums,
+    WriteId, encode_end, read_stream, settle_sums, trim_records,
 };
 use dbdyno_workload::versioned::WriteName;
 use dbdyno_workload::{Deed, OperationNote};
 
 use crate::tape::{Tape, WORD};
-use crate::time::{nanos, now};
+use crate::time::{duration_ns, now};
 
 /// Room of all clients of a round together,
 const ROOM_OF_ALL: usize = 512 << 20;
@@ -100,7 +100,7 @@ impl Recording {
     }
 
     /// The recorder of a client.
-    pub(crate) fn recorder(&self, client: u32) -> Recorder {
+    pub(crate) fn client_recorder(&self, client: u32) -> Recorder {
         Recorder {
             client,
             clients: self.clients,
@@ -125,7 +125,7 @@ impl Recording {
     }
 
     /// Takes a recorder back, whose client is done.
-    pub(crate) fn put(&self, recorder: Recorder) {
+    pub(crate) fn return_recorder(&self, recorder: Recorder) {
         recorder.tape.close();
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(recorder);
     }
@@ -142,23 +142,23 @@ impl Recording {
     }
 
     /// Puts together what is on the tapes of all who are done.
-    pub(crate) fn assembled(self) -> RoundRecord {
+    pub(crate) fn into_record(self) -> RoundRecord {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut recorded = RoundRecord { records: HEADER.to_vec(), ..RoundRecord::default() };
         let ended_ns = done.iter().filter_map(|recorder| recorder.full_ns).min();
         let mut words = Vec::new();
         for recorder in done {
             words.clear();
-            recorder.tape.take(&mut words);
+            recorder.tape.take_words(&mut words);
             recorded.records.reserve_exact(words.len() * WORD);
             recorded.records.extend(words.iter().flat_map(|word| word.to_le_bytes()));
             recorded.transactions += recorder.transactions;
             recorded.unrecorded += recorder.unrecorded;
         }
         let clients = self.clients;
-        settle_sums(&mut recorded.records, |id| name_of(id, clients).packed());
+        settle_sums(&mut recorded.records, |id| name_of(id, clients).pack());
         if let Some(ended_ns) = ended_ns {
-            cut(&mut recorded.records, ended_ns);
+            trim_records(&mut recorded.records, ended_ns);
         }
         recorded
     }
@@ -194,14 +194,14 @@ pub(crate) struct Recorder {
 impl Recorder {
     #[inline]
     fn ns(&self) -> u64 {
-        nanos(now() - self.origin)
+        duration_ns(now() - self.origin)
     }
 
     /// A transaction begins.
     #[inline]
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin_transaction(&mut self) {
         let ns = self.ns();
-        self.tape.begin(ns);
+        self.tape.mark_begin(ns);
         self.begun = self.at;
         self.times = Times { begin_invoke_ns: ns, begin_return_ns: ns, ..Times::default() };
         self.ending = Ending::NotAsked;
@@ -224,7 +224,7 @@ impl Recorder {
     /// # Errors
     /// A sentence: a row held the name of a write by somebody who is not there.
     #[inline]
-    pub(crate) fn note(&mut self, noted: OperationNote) -> Result<(), String> {
+    pub(crate) fn note_operation(&mut self, noted: OperationNote) -> Result<(), String> {
         if self.full_ns.is_some() {
             return Ok(());
         }
@@ -260,7 +260,7 @@ impl Recorder {
         if packed == 0 {
             return Ok(dbdyno_check::INITIAL);
         }
-        let name = WriteName::unpacked(packed).filter(|name| name.client < self.clients);
+        let name = WriteName::unpack(packed).filter(|name| name.client < self.clients);
         let id = name.and_then(|name| id_of(name, self.clients));
         id.ok_or_else(|| {
             format!(
@@ -283,7 +283,7 @@ impl Recorder {
     fn put(&mut self, bytes: &[u8]) {
         for word in bytes.chunks_exact(WORD) {
             let word = word.try_into().expect("so many bytes");
-            self.tape.put(self.at, u64::from_le_bytes(word));
+            self.tape.put_word(self.at, u64::from_le_bytes(word));
             self.at += 1;
         }
     }
@@ -296,7 +296,7 @@ impl Recorder {
 
     /// A transaction is over: whether it was answered, and if not, whether the server rolled it
     /// back.
-    pub(crate) fn end(&mut self, how: Over) {
+    pub(crate) fn end_transaction(&mut self, how: Over) {
         if self.full_ns.is_none() && !self.has_room(END) {
             self.fill_up();
         }
@@ -313,7 +313,7 @@ impl Recorder {
         let ops = ((self.at - self.begun) / OP) as u32;
         let txn = Txn { session: self.client, outcome, times: self.times, token: 0 };
         self.put(&encode_end(txn, ops));
-        self.tape.publish(self.at);
+        self.tape.publish_until(self.at);
         self.transactions += 1;
     }
 }
@@ -335,7 +335,7 @@ impl Reader {
         let begun = self.tapes.iter().rev().skip(1).map(|tape| tape.begun_ns()).min();
         for tape in &self.tapes {
             self.words.clear();
-            tape.take(&mut self.words);
+            tape.take_words(&mut self.words);
             let mut bytes = Vec::with_capacity(self.words.len() * WORD);
             bytes.extend(self.words.iter().flat_map(|word| word.to_le_bytes()));
             read_stream(&bytes, &mut self.ops, &mut give);
@@ -377,22 +377,22 @@ mod tests {
     }
 
     fn name(client: u32, number: u32) -> u64 {
-        WriteName { client, number }.packed()
+        WriteName { client, number }.pack()
     }
 
     /// Writes the next version of a register, one behind `prev`.
     fn write(recorder: &mut Recorder, number: u32, prev: u64) {
-        recorder.begin();
+        recorder.begin_transaction();
         let value = name(recorder.client, number);
-        recorder.note(noted(Deed::Write, value, Some(prev))).unwrap();
+        recorder.note_operation(noted(Deed::Write, value, Some(prev))).unwrap();
         recorder.ask_end("COMMIT");
-        recorder.end(Over::Answered);
+        recorder.end_transaction(Over::Answered);
     }
 
     /// What these have on their tapes, as a file.
     fn written(all: &[&Recorder]) -> Vec<u8> {
         let mut words = Vec::new();
-        all.iter().for_each(|recorder| recorder.tape.take(&mut words));
+        all.iter().for_each(|recorder| recorder.tape.take_words(&mut words));
         let bytes = words.iter().flat_map(|word| word.to_le_bytes());
         HEADER.into_iter().chain(bytes).collect()
     }
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn what_becomes_of_a_transaction_is_noted_as_its_client_knows_it() {
         let recording = Recording::with_room(1, 4096);
-        let mut recorder = recording.recorder(0);
+        let mut recorder = recording.client_recorder(0);
         let ends = [
             ("COMMIT", Over::Answered),
             ("COMMIT", Over::RolledBack),
@@ -419,9 +419,9 @@ mod tests {
             ("SELECT", Over::Broken),
         ];
         for (sql, over) in ends {
-            recorder.begin();
+            recorder.begin_transaction();
             recorder.ask_end(sql);
-            recorder.end(over);
+            recorder.end_transaction(over);
         }
         let history = read_records(&written(&[&recorder])).unwrap();
         let told: Vec<TransactionOutcome> = (0..5).map(|txn| history.txn(txn).outcome).collect();
@@ -433,7 +433,7 @@ mod tests {
     fn a_full_recorder_ends_and_what_others_saw_of_the_rest_accuses_nobody() {
         // Room for two transactions of one write, which are eight words each.
         let recording = Recording::with_room(2, 16 * WORD);
-        let (mut one, mut other) = (recording.recorder(0), recording.recorder(1));
+        let (mut one, mut other) = (recording.client_recorder(0), recording.client_recorder(1));
         write(&mut one, 1, 0);
         write(&mut one, 2, name(0, 1));
         write(&mut one, 3, name(0, 2));
@@ -444,20 +444,20 @@ mod tests {
         let ended_ns = one.full_ns.unwrap();
         let mut records = written(&[&one, &other]);
         let whole = read_records(&records).unwrap();
-        assert!(Checker::new(&whole).verdict(Level::Serializable).anomaly().is_some());
-        cut(&mut records, ended_ns);
+        assert!(Checker::new(&whole).level_verdict(Level::Serializable).anomaly().is_some());
+        trim_records(&mut records, ended_ns);
         let history = read_records(&records).unwrap();
-        let verdict = Checker::new(&history).verdict(Level::Serializable);
+        let verdict = Checker::new(&history).level_verdict(Level::Serializable);
         assert!(matches!(verdict, LevelVerdict::Holds(_)), "{verdict:?}");
     }
 
     #[test]
     fn a_reader_makes_room_and_knows_how_far_it_is() {
         let recording = Recording::with_room(2, 16 * WORD);
-        let (mut one, mut other) = (recording.recorder(0), recording.recorder(1));
+        let (mut one, mut other) = (recording.client_recorder(0), recording.client_recorder(1));
         let mut reader = recording.reader();
         let mut seen = Vec::new();
-        other.begin();
+        other.begin_transaction();
         let began = other.times.begin_invoke_ns;
         for number in 1..=5 {
             write(&mut one, number, if number == 1 { 0 } else { name(0, number - 1) });
@@ -467,7 +467,7 @@ mod tests {
         assert_eq!((one.unrecorded, seen.len()), (0, 5));
         assert_eq!(seen[4].1[0].value, id_of(WriteName { client: 0, number: 5 }, 2).unwrap());
         assert_eq!(seen[4].1[0].key, 7);
-        other.end(Over::Answered);
+        other.end_transaction(Over::Answered);
         one.tape.close();
         other.tape.close();
         assert_eq!(reader.read(|_, _| {}), u64::MAX);
@@ -476,9 +476,9 @@ mod tests {
     #[test]
     fn a_version_of_nobody_is_an_error() {
         let recording = Recording::with_room(2, 4096);
-        let mut recorder = recording.recorder(0);
-        recorder.begin();
-        let error = recorder.note(noted(Deed::Read, name(2, 1), None)).unwrap_err();
+        let mut recorder = recording.client_recorder(0);
+        recorder.begin_transaction();
+        let error = recorder.note_operation(noted(Deed::Read, name(2, 1), None)).unwrap_err();
         assert!(error.contains("which no client of this round wrote"), "{error}");
     }
 }

@@ -29,7 +29,7 @@ pub struct CommitSchedule {
 
 impl CommitSchedule {
     /// When commit number `commit`, from 0, is due.
-    pub fn due(&self, commit: u64) -> Duration {
+    pub(crate) fn due_time(&self, commit: u64) -> Duration {
         let clients = u128::from(self.clients.max(1));
         let halves = 2 * clients * u128::from(commit) + 2 * u128::from(self.client) + 1;
         let ns = halves * u128::from(self.rows_per_commit) * 1_000_000_000
@@ -46,10 +46,10 @@ impl CommitSchedule {
         let interval_ns = self.rows_per_commit as f64 * 1e9 / f64::from(self.rate.max(1));
         // Off by one at most where a commit is due at the very moment; then it is counted again.
         let mut commits = (moment.as_nanos() as f64 / interval_ns) as u64;
-        while commits > 0 && self.due(commits - 1) >= moment {
+        while commits > 0 && self.due_time(commits - 1) >= moment {
             commits -= 1;
         }
-        while self.due(commits) < moment {
+        while self.due_time(commits) < moment {
             commits += 1;
         }
         commits
@@ -68,11 +68,12 @@ mod tests {
     #[test]
     fn commits_are_due_when_a_hand_says_so() {
         let one = schedule(50, 100, 0, 1);
-        assert_eq!(one.due(0), Duration::from_millis(250));
-        assert_eq!(one.due(1), Duration::from_millis(750));
-        assert_eq!(one.due(7), Duration::from_millis(3750));
+        assert_eq!(one.due_time(0), Duration::from_millis(250));
+        assert_eq!(one.due_time(1), Duration::from_millis(750));
+        assert_eq!(one.due_time(7), Duration::from_millis(3750));
         // Three clients at 1 000 rows/s: 50 ms between the commits of each, 16.67 ms between any.
-        let dues: Vec<_> = (0..3).map(|c| schedule(50, 1000, c, 3).due(1).as_micros()).collect();
+        let dues: Vec<_> =
+            (0..3).map(|c| schedule(50, 1000, c, 3).due_time(1).as_micros()).collect();
         assert_eq!(dues, [58_333, 75_000, 91_666]);
     }
 

@@ -57,12 +57,12 @@ impl<'a> ClientSession<'a> {
         load: &'a ReadyLoad,
         client: u32,
     ) -> ClientSession<'a> {
-        let part = match load.part() {
+        let part = match load.event_source() {
             EventSource::Program(program) => {
                 Turn::Program { program, client, event: Event::default() }
             }
             EventSource::Dialogue(dialogue, dialect) => {
-                Turn::Partner(dialogue.partner(client, *dialect))
+                Turn::Partner(dialogue.create_partner(client, *dialect))
             }
         };
         let answers = match connector {
@@ -73,8 +73,8 @@ impl<'a> ClientSession<'a> {
     }
 
     /// Leaves the connection to who goes on with it.
-    pub(crate) fn leave(self) -> Seat {
-        self.wire.leave()
+    pub(crate) fn into_seat(self) -> Seat {
+        self.wire.into_seat()
     }
 
     /// The connection itself.
@@ -88,26 +88,26 @@ impl<'a> ClientSession<'a> {
     }
 
     /// The client's number.
-    pub(crate) fn number(&self) -> u32 {
+    pub(crate) fn client_number(&self) -> u32 {
         self.number
     }
 
     /// Makes operation number `operation` ready. What making costs falls before the event's start
     /// where the caller reads the clock after this; a dialogue makes its statements as it goes.
     #[inline]
-    pub fn make(&mut self, operation: u64) {
+    pub fn make_operation(&mut self, operation: u64) {
         if let Turn::Program { program, client, event } = &mut self.part {
-            program.fill(*client, operation, event);
+            program.fill_event(*client, operation, event);
         }
     }
 
-    /// As [`ClientSession::make`], but the operation is that of another client: in the open loop
-    /// any connection may ask any client's question. A dialogue has its own client's questions
-    /// only.
+    /// As [`ClientSession::make_operation`], but the operation is that of another client: in the
+    /// open loop any connection may ask any client's question. A dialogue has its own client's
+    /// questions only.
     #[inline]
     pub(crate) fn make_as(&mut self, client: u32, operation: u64) {
         if let Turn::Program { program, event, .. } = &mut self.part {
-            program.fill(client, operation, event);
+            program.fill_event(client, operation, event);
         }
     }
 
@@ -116,7 +116,7 @@ impl<'a> ClientSession<'a> {
     pub(crate) fn kind_of(&mut self, client: u32, operation: u64) -> Option<u32> {
         match &mut self.part {
             Turn::Program { program, event, .. } => {
-                program.fill(client, operation, event);
+                program.fill_event(client, operation, event);
                 Some(event.kind)
             }
             Turn::Partner(partner) => partner.class_of(operation).map(|class| class as u32),
@@ -134,13 +134,13 @@ impl<'a> ClientSession<'a> {
     /// # Errors
     /// A broken connection, a refusal that is not for the sake of others, or a wrong result;
     /// [`LoadError::Interrupted`] where the round is over and it still waited for others.
-    pub fn ask(&mut self, operation: u64) -> Result<EventAnswer, LoadError> {
+    pub fn ask_operation(&mut self, operation: u64) -> Result<EventAnswer, LoadError> {
         let mut retries = 0;
         loop {
             let asked = match &mut self.part {
                 Turn::Program { event, .. } => self.wire.ask_event(event),
                 Turn::Partner(partner) => Talk::new(&mut self.wire, self.recorder.as_deref_mut())
-                    .turn(&mut **partner, operation),
+                    .take_turn(&mut **partner, operation),
             };
             match asked {
                 Ok(answer) => return Ok(EventAnswer { retries, ..answer }),
@@ -155,25 +155,25 @@ impl<'a> ClientSession<'a> {
 
     /// Records from now on what the partner of a dialogue notes.
     pub(crate) fn record_on(&mut self, recording: &Recording) {
-        self.recorder = Some(Box::new(recording.recorder(self.number)));
+        self.recorder = Some(Box::new(recording.client_recorder(self.number)));
     }
 
     /// Records no more.
     pub(crate) fn end_record(&mut self, recording: &Recording) {
         if let Some(recorder) = self.recorder.take() {
-            recording.put(*recorder);
+            recording.return_recorder(*recorder);
         }
     }
 
     /// Looks at all rows of a load that tells its versions.
     ///
     /// # Errors
-    /// Those of [`ClientSession::ask`].
-    pub(crate) fn survey(&mut self) -> Result<(), LoadError> {
+    /// Those of [`ClientSession::ask_operation`].
+    pub(crate) fn survey_rows(&mut self) -> Result<(), LoadError> {
         let Turn::Partner(partner) = &mut self.part else { return Ok(()) };
         loop {
             let talk = Talk::new(&mut self.wire, self.recorder.as_deref_mut());
-            match talk.survey(&mut **partner) {
+            match talk.survey_rows(&mut **partner) {
                 Ok(()) => return Ok(()),
                 Err(Setback::AskAgain) => self.wire.roll_back()?,
                 Err(Setback::Failed(error)) => return Err(error),

@@ -34,18 +34,20 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 
 use dbdyno_model::plan::THREADS_MAX;
 
-use crate::affinity::{parallelism, pin_to};
-use crate::answer::{EventAnswer, Setback, is_right, setback, unended, wrong};
+use crate::affinity::{parallel_threads, pin_to};
+use crate::answer::{
+    EventAnswer, Setback, classify_error, is_right, rollback_error, wrong_result_error,
+};
 use crate::asking::{EventArgs, ROLLBACK};
 use crate::book::{Book, Books, Times};
-use crate::crowd::{Member, assemble};
+use crate::crowd::{Member, connect_members};
 use crate::error::LoadError;
-use crate::parallel::dismiss;
+use crate::parallel::close_clients;
 use crate::round::{Moment, RoundMeasurement, RoundSpec};
 use crate::tally::Tally;
-use crate::time::{STOP_CHECK, nanos, now};
+use crate::time::{STOP_CHECK, duration_ns, now};
 use crate::usage::ThreadUsage;
-use crate::window::{Window, conduct};
+use crate::window::{Window, conduct_round};
 
 /// Sockets that are looked at between two looks at the clock.
 const BATCH: usize = 64;
@@ -60,7 +62,7 @@ pub(crate) fn are_for(spec: &RoundSpec<'_>) -> bool {
 }
 
 fn program<'a>(spec: &RoundSpec<'a>) -> Option<&'a Program> {
-    match spec.load.part() {
+    match spec.load.event_source() {
         EventSource::Program(program) => Some(program),
         EventSource::Dialogue(..) => None,
     }
@@ -74,17 +76,17 @@ pub(crate) fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<RoundMeasurement, LoadError> {
-    let count = parallelism(spec.processors);
+    let count = parallel_threads(spec.processors);
     let mut parts: Vec<Vec<Member>> = (0..count).map(|_| Vec::new()).collect();
-    for member in assemble(spec, observe)? {
+    for member in connect_members(spec, observe)? {
         parts[member.number as usize % count].push(member);
     }
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, count);
-    let shard = |(number, members)| Shard::new(spec, members, books.of(number));
+    let shard = |(number, members)| Shard::new(spec, members, books.of_client(number));
     let mut shards = parts.into_iter().enumerate().map(shard).collect::<Result<Vec<_>, _>>()?;
-    let measured = conduct(spec, &mut shards, &books, observe, Shard::run)?;
+    let measured = conduct_round(spec, &mut shards, &books, observe, Shard::run)?;
     let askers = shards.into_iter().flat_map(|shard| shard.clients);
-    dismiss(askers.map(|asker| asker.member.client as Box<dyn Client>).collect());
+    close_clients(askers.map(|asker| asker.member.client as Box<dyn Client>).collect());
     Ok(measured)
 }
 
@@ -151,12 +153,12 @@ impl<'a> Shard<'a> {
         members: Vec<Member>,
         book: Option<Arc<Book>>,
     ) -> Result<Shard<'a>, LoadError> {
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(LoadError::polling)?;
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(LoadError::of_polling)?;
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).map_err(LoadError::polling)?;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).map_err(LoadError::of_polling)?;
         let add = |socket: BorrowedFd<'_>, name| {
             let event = EpollEvent::new(EpollFlags::EPOLLIN, name);
-            epoll.add(socket, event).map_err(LoadError::polling)
+            epoll.add(socket, event).map_err(LoadError::of_polling)
         };
         add(timer.as_fd(), TIMER)?;
         let begin = now();
@@ -207,7 +209,7 @@ impl<'a> Shard<'a> {
             let count = match self.epoll.wait(&mut ready, patience(time, window)) {
                 Ok(count) => count,
                 Err(Errno::EINTR) => 0,
-                Err(error) => return Err(LoadError::polling(error)),
+                Err(error) => return Err(LoadError::of_polling(error)),
             };
             for event in &ready[..count] {
                 if event.data() != TIMER {
@@ -246,7 +248,7 @@ impl<'a> Shard<'a> {
                 self.timer.set(once, TimerSetTimeFlags::empty())
             }
         };
-        set.map_err(LoadError::polling)
+        set.map_err(LoadError::of_polling)
     }
 
     /// Sees to those whose time is up.
@@ -259,7 +261,7 @@ impl<'a> Shard<'a> {
                 // Latency counts from the intended start: who wakes late was kept waiting.
                 Stage::Resting(until) if until == due => self.begin(index, due, window)?,
                 Stage::Braking(end, until) if until == due => {
-                    self.clients[index].owed_ns -= nanos(time - end) as f64;
+                    self.clients[index].owed_ns -= duration_ns(time - end) as f64;
                     self.finish(index, time, window)?;
                 }
                 _ => {}
@@ -275,7 +277,7 @@ impl<'a> Shard<'a> {
             asker.stage = Stage::Over;
             return Ok(());
         }
-        self.program.fill(asker.member.number, asker.operation, &mut asker.event);
+        self.program.fill_event(asker.member.number, asker.operation, &mut asker.event);
         asker.operation += 1;
         asker.start = start;
         asker.answer.retries = 0;
@@ -300,7 +302,7 @@ impl<'a> Shard<'a> {
         let asker = &mut self.clients[index];
         if self.spec.slow > 0.0 {
             let extra = self.spec.slow / (1.0 - self.spec.slow);
-            asker.owed_ns += nanos(end - asker.start) as f64 * extra;
+            asker.owed_ns += duration_ns(end - asker.start) as f64 * extra;
             if asker.owed_ns > 0.0 {
                 let until = end + Duration::from_nanos(asker.owed_ns as u64);
                 asker.stage = Stage::Braking(end, until);
@@ -316,7 +318,7 @@ impl<'a> Shard<'a> {
     #[cold]
     fn deaf(&mut self, index: usize) -> Result<(), LoadError> {
         let socket = self.clients[index].member.client.socket();
-        self.epoll.delete(socket).map_err(LoadError::polling)
+        self.epoll.delete(socket).map_err(LoadError::of_polling)
     }
 
     /// Counts an event and sees to the next.
@@ -325,8 +327,8 @@ impl<'a> Shard<'a> {
         self.busy -= 1;
         if end >= window.open && end < window.close {
             self.usage_at_open.get_or_insert_with(ThreadUsage::now);
-            let took_ns = nanos(end - asker.start);
-            self.tally.count(&asker.answer, took_ns, nanos(end - window.open));
+            let took_ns = duration_ns(end - asker.start);
+            self.tally.count(&asker.answer, took_ns, duration_ns(end - window.open));
         }
         let Some(thinking) = self.spec.think else { return self.begin(index, end, window) };
         let number = asker.operation - 1 - self.spec.first_operation;
@@ -343,7 +345,7 @@ fn patience(time: Instant, window: &Window) -> EpollTimeout {
     if time < window.close {
         wait = wait.min(window.close - time);
     }
-    let millis = nanos(wait).div_ceil(1_000_000);
+    let millis = duration_ns(wait).div_ceil(1_000_000);
     u16::try_from(millis).map_or(EpollTimeout::MAX, EpollTimeout::from)
 }
 
@@ -351,7 +353,8 @@ impl Asker {
     /// Asks an event from its beginning.
     fn ask_all(&mut self, load: &ReadyLoad, sql: &mut String) -> Result<(), LoadError> {
         self.call = 0;
-        self.answer = EventAnswer { retries: self.answer.retries, ..EventAnswer::to(&self.event) };
+        self.answer =
+            EventAnswer { retries: self.answer.retries, ..EventAnswer::for_event(&self.event) };
         self.stage = Stage::Asking;
         self.ask(load, sql)
     }
@@ -386,7 +389,7 @@ impl Asker {
             Err(error) => Err(error),
         };
         if self.stage == Stage::RollingBack {
-            received.map_err(unended)?;
+            received.map_err(rollback_error)?;
             return self.ask_all(load, sql).map(|()| Continuation::More);
         }
         match received {
@@ -403,7 +406,7 @@ impl Asker {
             }
             Err(error) => {
                 let statements = self.event.calls.len();
-                match setback(load, error, self.current().statement, statements) {
+                match classify_error(load, error, self.current().statement, statements) {
                     Setback::Failed(error) => return Err(error),
                     Setback::AskAgain => {
                         self.answer.retries += 1;
@@ -422,6 +425,6 @@ impl Asker {
     fn wrong(&mut self, load: &ReadyLoad, outcome: StatementCounts) -> LoadError {
         let Member { client, prepared, .. } = &mut self.member;
         let call = &self.event.calls[self.call];
-        wrong(&mut **client, prepared, load, &self.event, call, outcome)
+        wrong_result_error(&mut **client, prepared, load, &self.event, call, outcome)
     }
 }

@@ -29,7 +29,7 @@ impl Slices {
     }
 
     /// All turns of all arms.
-    pub(crate) fn turns(&self) -> u32 {
+    pub(crate) fn total_turns(&self) -> u32 {
         self.lead_ins() * (1 + self.count)
     }
 }

@@ -112,7 +112,7 @@ impl SqliteClient {
         }
         let columns = statement.column_count();
         if let Some(into) = &mut into {
-            into.begin(columns);
+            into.begin_rows(columns);
         }
         let mut returned = 0;
         let mut rows = statement.raw_query();
@@ -198,7 +198,7 @@ impl Client for SqliteClient {
     }
 
     /// One transaction of INSERTs of one row each.
-    fn bulk(
+    fn bulk_load(
         &mut self,
         target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
@@ -215,7 +215,7 @@ impl Client for SqliteClient {
                 let lines = buffer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
                 for line in lines {
                     for (index, field) in line.split(|&byte| byte == b'\t').enumerate() {
-                        let bound = SqliteParam(target.param(index, field));
+                        let bound = SqliteParam(target.param_from_field(index, field));
                         statement.raw_bind_parameter(index + 1, bound).map_err(refused)?;
                     }
                     taken += statement.raw_execute().map_err(refused)? as u64;

@@ -18,9 +18,9 @@ pub fn end_recording(recording: Recording, spec: &RoundSpec<'_>) -> Result<Round
         let mut session = ClientSession::open(spec.connector, spec.load, recording.clients())?;
         session.client().set_patience(Patience::WORK);
         session.record_on(&recording);
-        session.survey()?;
+        session.survey_rows()?;
         session.end_record(&recording);
         session.close();
     }
-    Ok(recording.assembled())
+    Ok(recording.into_record())
 }

@@ -59,17 +59,17 @@ impl<'t, 'a> Talk<'t, 'a> {
     }
 
     /// Lets the partner carry out an operation.
-    pub(crate) fn turn(
+    pub(crate) fn take_turn(
         mut self,
         partner: &mut dyn Partner,
         operation: u64,
     ) -> Result<EventAnswer, Setback> {
         if let Some(recorder) = &mut self.recorder {
-            recorder.begin();
+            recorder.begin_transaction();
         }
-        let turned = partner.turn(operation, &mut self);
+        let turned = partner.take_turn(operation, &mut self);
         if let Some(recorder) = &mut self.recorder {
-            recorder.end(match &turned {
+            recorder.end_transaction(match &turned {
                 Ok(_) => Over::Answered,
                 Err(TurnFault::AskAgain) => Over::RolledBack,
                 Err(TurnFault::Failed | TurnFault::Wrong(_)) => Over::Broken,
@@ -82,14 +82,18 @@ impl<'t, 'a> Talk<'t, 'a> {
     }
 
     /// Lets the partner look at all rows, as a transaction that has committed.
-    pub(crate) fn survey(mut self, partner: &mut dyn Partner) -> Result<(), Setback> {
+    pub(crate) fn survey_rows(mut self, partner: &mut dyn Partner) -> Result<(), Setback> {
         if let Some(recorder) = &mut self.recorder {
-            recorder.begin();
+            recorder.begin_transaction();
         }
-        let looked = partner.survey(&mut self);
+        let looked = partner.survey_rows(&mut self);
         if let Some(recorder) = &mut self.recorder {
             recorder.ask_end("COMMIT");
-            recorder.end(if looked.is_ok() { Over::Answered } else { Over::RolledBack });
+            recorder.end_transaction(if looked.is_ok() {
+                Over::Answered
+            } else {
+                Over::RolledBack
+            });
         }
         looked.map_err(|fault| self.cause(fault))?;
         self.fit()
@@ -130,7 +134,7 @@ impl<'t, 'a> Talk<'t, 'a> {
                 Ok(outcome)
             }
             Err(error) => {
-                let setback = self.wire.setback(error, statement as u32, AMONG_OTHERS);
+                let setback = self.wire.classify_error(error, statement as u32, AMONG_OTHERS);
                 Err(self.keep(setback))
             }
         }
@@ -144,7 +148,7 @@ impl<'t, 'a> Talk<'t, 'a> {
         }
         if let Some(id) = self.wire.prepared[statement] {
             let sql = &self.wire.load.statements()[statement].sql;
-            self.no_row = NoRow::prepared(id, sql, values);
+            self.no_row = NoRow::from_prepared(id, sql, values);
         }
     }
 
@@ -185,11 +189,11 @@ impl Link for Talk<'_, '_> {
         Ok(&self.wire.fetched)
     }
 
-    fn text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
+    fn run_text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
         match self.wire.client.run(sql) {
             Ok(outcome) => {
                 self.answer.count(outcome);
-                self.no_row = if outcome.rows == 0 { NoRow::text(sql) } else { None };
+                self.no_row = if outcome.rows == 0 { NoRow::from_text(sql) } else { None };
                 Ok(DialogueCounts { rows: outcome.rows, changed: outcome.affected })
             }
             Err(error) if error.is_retryable() => Err(self.keep(Setback::AskAgain)),
@@ -204,9 +208,9 @@ impl Link for Talk<'_, '_> {
         self.recorder.is_some()
     }
 
-    fn note(&mut self, noted: OperationNote) {
+    fn note_operation(&mut self, noted: OperationNote) {
         if let Some(recorder) = &mut self.recorder
-            && let Err(what) = recorder.note(noted)
+            && let Err(what) = recorder.note_operation(noted)
         {
             self.unfit = Some(what);
         }

@@ -10,7 +10,7 @@ use crate::answer::EventAnswer;
 use crate::book::{Book, Books};
 use crate::error::LoadError;
 use crate::round::{RoundMeasurement, SLOT};
-use crate::time::nanos;
+use crate::time::duration_ns;
 use crate::usage::ThreadUsage;
 
 /// What one client counted in its window.
@@ -47,8 +47,8 @@ impl Tally {
         self.answer.rows_read += answer.rows_read;
         self.answer.rows_changed += answer.rows_changed;
         self.answer.retries += answer.retries;
-        self.latency.record(latency_ns);
-        let slot = (since_open_ns / nanos(SLOT)) as usize;
+        self.latency.record_latency(latency_ns);
+        let slot = (since_open_ns / duration_ns(SLOT)) as usize;
         if let Some(sum) = self.slots.get_mut(slot) {
             *sum += answer.statements;
         }
@@ -59,9 +59,9 @@ impl Tally {
 
     /// Counts by its kind the response time of an event that was meant for the window.
     #[inline]
-    pub(crate) fn respond(&self, kind: Option<u32>, response_ns: u64) {
+    pub(crate) fn record_response(&self, kind: Option<u32>, response_ns: u64) {
         if let (Some(book), Some(kind)) = (&self.book, kind) {
-            book.respond(kind, response_ns);
+            book.record_response(kind, response_ns);
         }
     }
 }
@@ -96,7 +96,7 @@ impl Edges {
 
     /// An event, of which there is nothing to be said where it lies between the ends.
     #[inline]
-    pub(crate) fn event(&mut self, start_ns: u64, end_ns: u64) {
+    pub(crate) fn note_event(&mut self, start_ns: u64, end_ns: u64) {
         let is_counted = end_ns >= self.open_ns && end_ns < self.close_ns;
         if !self.is_told || (is_counted && start_ns >= self.open_ns) || end_ns <= start_ns {
             return;
@@ -106,12 +106,12 @@ impl Edges {
     }
 
     /// The client does not ask for a while.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn note_rest(&mut self) {
         self.is_told = false;
     }
 
     /// What all parts are together, if they say anything.
-    pub(crate) fn told(&self) -> Option<f64> {
+    pub(crate) fn edge_events(&self) -> Option<f64> {
         self.is_told.then_some(self.cut)
     }
 }
@@ -130,13 +130,13 @@ pub(crate) fn add_up(
 ) -> Result<RoundMeasurement, LoadError> {
     let mut measured = RoundMeasurement {
         started_unix_ms,
-        wall_ns: nanos(window),
+        wall_ns: duration_ns(window),
         observed_ns,
         events: 0,
         edge_events: None,
         answer: EventAnswer::default(),
         latency: LatencyHistogram::new(),
-        series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
+        series: Series { slot_ns: duration_ns(SLOT), statements: Vec::new() },
         classes: Vec::new(),
         usage: ThreadUsage::default(),
     };
@@ -156,7 +156,7 @@ pub(crate) fn add_up(
         measured.usage = measured.usage.plus(tally.usage);
     }
     assert_eq!(measured.latency.count(), measured.events, "an event without a latency");
-    measured.classes = books.classes(filing, measured.events, &measured.series);
+    measured.classes = books.class_tallies(filing, measured.events, &measured.series);
     if measured.events == 0 { Err(LoadError::NothingFinished) } else { Ok(measured) }
 }
 
@@ -191,12 +191,12 @@ mod tests {
                 let (mut counted, mut start) = (0_u64, phase % open_ns);
                 while start < close_ns {
                     let end = start + length;
-                    edges.event(start, end);
+                    edges.note_event(start, end);
                     counted += u64::from((open_ns..close_ns).contains(&end));
                     start = end;
                 }
                 let begun = (phase % open_ns).max(open_ns);
-                let done = counted as f64 + edges.told().unwrap();
+                let done = counted as f64 + edges.edge_events().unwrap();
                 let truth = (close_ns - begun) as f64 / length as f64;
                 assert!((done - truth).abs() < 1e-9, "{length} from {phase}: {done}, not {truth}");
             }
@@ -206,12 +206,12 @@ mod tests {
     #[test]
     fn of_rests_and_of_several_clients_nothing_is_told() {
         let mut edges = Edges::new(1_000, 2_000, 1);
-        edges.event(500, 1_500);
-        assert_eq!(edges.told(), Some(-0.5));
-        edges.rest();
-        assert_eq!(edges.told(), None);
+        edges.note_event(500, 1_500);
+        assert_eq!(edges.edge_events(), Some(-0.5));
+        edges.note_rest();
+        assert_eq!(edges.edge_events(), None);
         let mut one_of_two = Edges::new(1_000, 2_000, 2);
-        one_of_two.event(500, 1_500);
-        assert_eq!(one_of_two.told(), None);
+        one_of_two.note_event(500, 1_500);
+        assert_eq!(one_of_two.edge_events(), None);
     }
 }

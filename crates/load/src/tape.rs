@@ -45,25 +45,25 @@ impl Tape {
 
     /// Puts a word, for which there is room.
     #[inline]
-    pub(crate) fn put(&self, at: u64, word: u64) {
+    pub(crate) fn put_word(&self, at: u64, word: u64) {
         self.words[at as usize & (self.words.len() - 1)].store(word, Ordering::Relaxed);
     }
 
     /// Lets readers see all words before this one.
     #[inline]
-    pub(crate) fn publish(&self, end: u64) {
+    pub(crate) fn publish_until(&self, end: u64) {
         self.written.store(end, Ordering::Release);
     }
 
     /// Says when a transaction began, before it asks anything.
     #[inline]
-    pub(crate) fn begin(&self, ns: u64) {
+    pub(crate) fn mark_begin(&self, ns: u64) {
         self.begun_ns.store(ns, Ordering::Release);
     }
 
     /// No further transaction begins.
     pub(crate) fn close(&self) {
-        self.begin(u64::MAX);
+        self.mark_begin(u64::MAX);
     }
 
     /// What was said last: all transactions of this client that began before are published.
@@ -72,7 +72,7 @@ impl Tape {
     }
 
     /// Takes all that is published and makes room; for one reader.
-    pub(crate) fn take(&self, words: &mut Vec<u64>) {
+    pub(crate) fn take_words(&self, words: &mut Vec<u64>) {
         let (read, written) =
             (self.read.load(Ordering::Relaxed), self.written.load(Ordering::Acquire));
         let place = |at: u64| at as usize & (self.words.len() - 1);
@@ -91,13 +91,13 @@ mod tests {
         let mut out = Vec::new();
         for at in 0..50 {
             assert!(tape.has_room(at + 1));
-            tape.put(at, at * 3);
-            tape.publish(at + 1);
+            tape.put_word(at, at * 3);
+            tape.publish_until(at + 1);
             if at % 7 == 0 {
-                tape.take(&mut out);
+                tape.take_words(&mut out);
             }
         }
-        tape.take(&mut out);
+        tape.take_words(&mut out);
         assert_eq!(out, (0..50).map(|at| at * 3).collect::<Vec<_>>());
         assert!(tape.has_room(50 + 8) && !tape.has_room(50 + 9), "eight words");
     }
@@ -105,9 +105,9 @@ mod tests {
     #[test]
     fn what_is_not_published_is_not_seen() {
         let tape = Tape::new(8);
-        tape.put(0, 5);
+        tape.put_word(0, 5);
         let mut out = Vec::new();
-        tape.take(&mut out);
+        tape.take_words(&mut out);
         assert!(out.is_empty(), "{out:?}");
     }
 }

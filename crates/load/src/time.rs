@@ -19,13 +19,13 @@ impl Clock {
     }
 
     #[inline]
-    pub(crate) fn ns(&self) -> u64 {
-        nanos(now() - self.origin)
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        duration_ns(now() - self.origin)
     }
 
     /// A moment on this clock; what was before it is 0.
     pub(crate) fn at_ns(&self, moment: Instant) -> u64 {
-        nanos(moment.saturating_duration_since(self.origin))
+        duration_ns(moment.saturating_duration_since(self.origin))
     }
 
     /// Sleeps until this moment, unless the round is to stop.
@@ -47,7 +47,7 @@ pub(crate) fn wait_until(moment: Instant, stop: &AtomicBool, failed: &AtomicBool
 
 /// A duration in nanoseconds.
 #[inline]
-pub(crate) fn nanos(duration: Duration) -> u64 {
+pub(crate) fn duration_ns(duration: Duration) -> u64 {
     let seconds = duration.as_secs().saturating_mul(1_000_000_000);
     seconds.saturating_add(u64::from(duration.subsec_nanos()))
 }

@@ -68,7 +68,7 @@ impl ThreadUsage {
     }
 
     /// So many times this usage.
-    pub fn times(self, share: f64) -> ThreadUsage {
+    pub(crate) fn scaled_by(self, share: f64) -> ThreadUsage {
         let of = |count: u64| (count as f64 * share).round() as u64;
         ThreadUsage {
             cpu_ns: of(self.cpu_ns),

@@ -14,7 +14,7 @@ use crate::error::LoadError;
 use crate::patience;
 use crate::round::{Moment, RoundMeasurement, RoundSpec};
 use crate::tally::{Tally, add_up};
-use crate::time::{nanos, now, unix_ms, wait_until};
+use crate::time::{duration_ns, now, unix_ms, wait_until};
 
 /// When events count.
 pub(crate) struct Window {
@@ -23,7 +23,7 @@ pub(crate) struct Window {
 }
 
 /// Gives each part of a round a thread, opens and closes the window, and adds up.
-pub(crate) fn conduct<P: Send>(
+pub(crate) fn conduct_round<P: Send>(
     spec: &RoundSpec<'_>,
     parts: &mut [P],
     books: &Books,
@@ -35,7 +35,7 @@ pub(crate) fn conduct<P: Send>(
     let failed = AtomicBool::new(false);
     let (stops, late) = (|| is_to_stop(spec, &failed), window.close + patience::AFTER_CLOSE);
     thread::scope(|scope| {
-        let _watch = patience::watch(scope, spec.connector, || stops() || now() >= late);
+        let _watch = patience::watch_lock_waits(scope, spec.connector, || stops() || now() >= late);
         let mut handles = Vec::with_capacity(parts.len());
         for part in parts {
             let (drive, window, failed) = (&drive, &window, &failed);
@@ -49,7 +49,7 @@ pub(crate) fn conduct<P: Send>(
         let opened = now();
         observe(Moment::Opened);
         wait_until(window.close, spec.stop, &failed);
-        let observed_ns = nanos(now() - opened);
+        let observed_ns = duration_ns(now() - opened);
         observe(Moment::Closed);
 
         let mut tallies = Vec::with_capacity(handles.len());

@@ -8,7 +8,9 @@
 use dbdyno_wire::{Client, Patience, RowBuffer, StatementId, WireError};
 use dbdyno_workload::{AnswerRows as Rows, Event, ReadyLoad, Statement, StatementKind};
 
-use crate::answer::{EventAnswer, Setback, is_right, setback, unended, wrong};
+use crate::answer::{
+    EventAnswer, Setback, classify_error, is_right, rollback_error, wrong_result_error,
+};
 use crate::asking::{ROLLBACK, execute};
 use crate::error::LoadError;
 use crate::kept::Seat;
@@ -46,8 +48,8 @@ impl Rows for DialogueRows {
     fn int(&self, row: usize, column: usize) -> Option<i64> {
         self.0.int(row, column)
     }
-    fn text(&self, row: usize, column: usize) -> Option<&[u8]> {
-        self.0.text(row, column)
+    fn text_at(&self, row: usize, column: usize) -> Option<&[u8]> {
+        self.0.text_at(row, column)
     }
 }
 
@@ -60,7 +62,7 @@ impl<'a> Wire<'a> {
     }
 
     /// Leaves the connection to who goes on with it.
-    pub(crate) fn leave(mut self) -> Seat {
+    pub(crate) fn into_seat(mut self) -> Seat {
         self.client.set_patience(Patience::QUESTION);
         Seat { client: self.client, prepared: self.prepared }
     }
@@ -70,16 +72,18 @@ impl Wire<'_> {
     /// Carries out an event and checks every answer.
     #[inline]
     pub(crate) fn ask_event(&mut self, event: &Event) -> Result<EventAnswer, Setback> {
-        let mut answer = EventAnswer::to(event);
+        let mut answer = EventAnswer::for_event(event);
         for call in &event.calls {
             let (client, prepared) = (&mut *self.client, &self.prepared);
             let outcome = match execute(client, prepared, self.load, event, call, &mut self.sql) {
                 Ok(outcome) => outcome,
-                Err(error) => return Err(self.setback(error, call.statement, event.calls.len())),
+                Err(error) => {
+                    return Err(self.classify_error(error, call.statement, event.calls.len()));
+                }
             };
             if self.answers == Answers::OfServer && !is_right(call, outcome) {
                 let (client, prepared) = (&mut *self.client, &self.prepared);
-                let error = wrong(client, prepared, self.load, event, call, outcome);
+                let error = wrong_result_error(client, prepared, self.load, event, call, outcome);
                 return Err(Setback::Failed(error));
             }
             answer.count(outcome);
@@ -88,13 +92,18 @@ impl Wire<'_> {
     }
 
     /// What an error of one of `statements` statements means.
-    pub(crate) fn setback(&self, error: WireError, statement: u32, statements: usize) -> Setback {
-        setback(self.load, error, statement, statements)
+    pub(crate) fn classify_error(
+        &self,
+        error: WireError,
+        statement: u32,
+        statements: usize,
+    ) -> Setback {
+        classify_error(self.load, error, statement, statements)
     }
 
-    /// Ends a transaction, if there is one. A refusal ends the round: see [`unended`].
+    /// Ends a transaction, if there is one. A refusal ends the round: see [`rollback_error`].
     pub(crate) fn roll_back(&mut self) -> Result<(), LoadError> {
-        self.client.run(ROLLBACK).map(drop).map_err(unended)
+        self.client.run(ROLLBACK).map(drop).map_err(rollback_error)
     }
 }
 

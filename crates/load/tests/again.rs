@@ -10,7 +10,7 @@ use dbdyno_load::closed::{run_sharded, run_threads};
 use dbdyno_load::{Connector, LoadError, RoundSpec};
 use dbdyno_model::{Dialect, Processors};
 use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, Script, Turn};
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 
 const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
 const BOTH: [MockProtocol; 2] = [MockProtocol::Mysql, MockProtocol::Postgres];
@@ -24,11 +24,11 @@ const TIMES: usize = 10;
 struct Answers(Vec<MockReply>, MockReply);
 
 impl Script for Answers {
-    fn turn(&self, _connection: u64, statement: u64) -> Turn {
+    fn statement_turn(&self, _connection: u64, statement: u64) -> Turn {
         Turn::now(self.0[statement as usize].clone())
     }
 
-    fn control(&self, _connection: u64, control: u64) -> MockReply {
+    fn control_reply(&self, _connection: u64, control: u64) -> MockReply {
         if control == 0 { MockReply::Affected(0) } else { self.1.clone() }
     }
 }
@@ -54,12 +54,12 @@ fn failed(protocol: MockProtocol, load: &str, answers: &[MockReply], sharded: Sh
 
 fn failed_with(protocol: MockProtocol, load: &str, answers: Answers, sharded: Sharded) -> Failed {
     let script = Arc::new(answers);
-    let server = MockServer::start(protocol, Login::trust("bench"), script).unwrap();
+    let server = MockServer::start(protocol, Login::without_password("bench"), script).unwrap();
     let (connector, dialect) = match protocol {
         MockProtocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
         MockProtocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
     };
-    let load = ReadyLoad::compile(&resolve(load, TABLES).unwrap(), dialect).unwrap();
+    let load = ReadyLoad::compile(&resolve_load(load, TABLES).unwrap(), dialect).unwrap();
     let spec = RoundSpec {
         load: &load,
         connector: &connector,
@@ -79,7 +79,7 @@ fn failed_with(protocol: MockProtocol, load: &str, answers: Answers, sharded: Sh
         Sharded::Yes => run_sharded,
     };
     let error = run(&spec, &mut |_| {}).unwrap_err();
-    Failed { error, statements: server.statements(), controls: server.controls() }
+    Failed { error, statements: server.statements(), controls: server.control_count() }
 }
 
 #[derive(Clone, Copy, Debug)]

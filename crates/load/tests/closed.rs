@@ -16,12 +16,12 @@ use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{
     EveryNth, FixedScript, Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, Turn,
 };
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 
 const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
 
 fn ready(load: &str, dialect: Dialect) -> ReadyLoad {
-    ReadyLoad::compile(&resolve(load, TABLES).unwrap(), dialect).unwrap()
+    ReadyLoad::compile(&resolve_load(load, TABLES).unwrap(), dialect).unwrap()
 }
 
 struct Bench {
@@ -33,7 +33,9 @@ struct Bench {
 
 impl Bench {
     fn new(protocol: MockProtocol, load: &str, script: impl Script + 'static) -> Bench {
-        let server = MockServer::start(protocol, Login::trust("bench"), Arc::new(script)).unwrap();
+        let server =
+            MockServer::start(protocol, Login::without_password("bench"), Arc::new(script))
+                .unwrap();
         let (connector, dialect) = match protocol {
             MockProtocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
             MockProtocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
@@ -70,11 +72,11 @@ const UNTIL_IT_FAILS: Duration = Duration::from_secs(60);
 const BOTH: [MockProtocol; 2] = [MockProtocol::Mysql, MockProtocol::Postgres];
 
 fn point() -> Turn {
-    Turn::point()
+    Turn::point_query()
 }
 
 fn slow_point(millis: u64) -> Turn {
-    Turn { delay: ServiceTime::Sleep(Duration::from_millis(millis)), ..Turn::point() }
+    Turn { delay: ServiceTime::Sleep(Duration::from_millis(millis)), ..Turn::point_query() }
 }
 
 /// Without a lead-in every event but the last one of each client ends inside the window, so the
@@ -91,7 +93,7 @@ fn counts_are_exact() {
         assert_eq!(measured.latency.count(), measured.events);
         assert_eq!(measured.series.statements.iter().sum::<u64>(), measured.events);
         assert_eq!(measured.series.statements.len(), 12, "slots of 25 ms");
-        assert_eq!(bench.server.connections(), u64::from(clients));
+        assert_eq!(bench.server.connection_count(), u64::from(clients));
         assert!(measured.usage.cpu_ns > 0 && measured.observed_ns > 0);
     }
 }
@@ -187,12 +189,12 @@ fn connections_that_stay_are_taken_up_by_the_next_round() {
             run_round(&spec, &mut |_| {}).unwrap().events
         };
         let counted = round(2) + round(3) + round(1) + round(3);
-        assert_eq!(bench.server.connections(), 3, "as many as there ever were clients");
+        assert_eq!(bench.server.connection_count(), 3, "as many as there ever were clients");
         // Of each client in each round, the event that crosses the close.
         assert_eq!(counted + 9, bench.server.statements());
         drop(kept);
         bench.round(2, WINDOW).unwrap();
-        assert_eq!(bench.server.connections(), 5);
+        assert_eq!(bench.server.connection_count(), 5);
     }
 }
 
@@ -206,7 +208,7 @@ fn connections_of_a_round_that_failed_do_not_stay() {
         let spec = RoundSpec { kept: Some(&kept), ..bench.spec(2, UNTIL_IT_FAILS) };
         for connections in [2, 4] {
             run_round(&spec, &mut |_| {}).unwrap_err();
-            assert_eq!(bench.server.connections(), connections);
+            assert_eq!(bench.server.connection_count(), connections);
         }
     }
 }
@@ -228,7 +230,7 @@ fn the_observer_sees_all_connections_at_both_moments() {
     let mut seen = Vec::new();
     let mut look = |moment| {
         if !matches!(moment, Moment::Connecting(_)) {
-            seen.push((moment, bench.server.connections()));
+            seen.push((moment, bench.server.connection_count()));
         }
     };
     run_round(&spec, &mut look).unwrap();

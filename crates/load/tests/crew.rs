@@ -29,20 +29,20 @@ impl Place {
 
     fn ask(&self, sql: &str) -> Option<i64> {
         let rows = self.connector.connect().unwrap().query(sql).unwrap();
-        rows.single().and_then(|value| value.parse().ok())
+        rows.first_value().and_then(|value| value.parse().ok())
     }
 }
 
 fn scripts(step: BenchmarkStep) -> Vec<(ConnectionRole, ReadyLoad)> {
     let mut options = Spec::parse("x?nr1=1000&nr2=500").unwrap().options();
     let sizes = Sizes::of_whole(&mut options).unwrap();
-    let part = RolePart::foreground(step, &sizes, 1, 3);
+    let part = RolePart::of_foreground(step, &sizes, 1, 3);
     let ready = |role| {
         let content = Content::Dialogue(std::sync::Arc::new(RolePart { role, ..part.clone() }));
         let load = Load { content, ..step.load(&sizes, 1, 3) };
         (role, ReadyLoad::compile(&load, Dialect::Sqlite).unwrap())
     };
-    RolePart::roles(step, &sizes, Dialect::Sqlite).into_iter().map(ready).collect()
+    RolePart::step_roles(step, &sizes, Dialect::Sqlite).into_iter().map(ready).collect()
 }
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -51,7 +51,7 @@ const FREE: Conditions<'_> = Conditions { slow: 0.0, processors: Processors::ANY
 fn commits(place: &Place, step: BenchmarkStep, commits: u64) -> CrewMeasured {
     let scripts = scripts(step);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
-    crew.commits(commits, &FREE, &mut |_| {}).unwrap()
+    crew.run_commits(commits, &FREE, &mut |_| {}).unwrap()
 }
 
 /// What is filed by class is what was counted, in whole slots at most.
@@ -59,7 +59,7 @@ fn check_classes(measured: &CrewMeasured, expected: &[Class]) {
     let names: Vec<&str> = measured.classes.iter().map(|class| class.name.as_str()).collect();
     assert_eq!(names, expected.iter().map(|class| class.name()).collect::<Vec<_>>());
     for (filed, class) in measured.classes.iter().zip(expected) {
-        assert_eq!(filed.count, measured.of(*class).count);
+        assert_eq!(filed.count, measured.turns_of(*class).count);
         assert_eq!(filed.times.as_ref().unwrap().latency.count(), filed.count);
         assert_eq!(filed.slots.len(), measured.series.statements.len());
         assert!(filed.slots.iter().sum::<u64>() <= filed.count);
@@ -70,8 +70,8 @@ fn check_classes(measured: &CrewMeasured, expected: &[Class]) {
 fn amounts_are_exact_whatever_the_step() {
     let place = Place::new();
     let filled = commits(&place, BenchmarkStep::FillInKeyOrder, 10);
-    assert_eq!(filled.of(Class::Insert).count, 10);
-    assert_eq!(filled.of(Class::Delete).count, 0);
+    assert_eq!(filled.turns_of(Class::Insert).count, 10);
+    assert_eq!(filled.turns_of(Class::Delete).count, 0);
     assert_eq!(filled.latency.count(), 10);
     assert_eq!(filled.rows_changed, 1000);
     assert!(filled.classes.is_empty(), "there are inserts only");
@@ -79,14 +79,17 @@ fn amounts_are_exact_whatever_the_step() {
 
     let scripts = scripts(BenchmarkStep::MakeIndexes);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
-    let made = crew.scripts(&[sql::indexes(Dialect::Sqlite, 0)], &FREE, &mut |_| {}).unwrap();
-    assert_eq!(made.of(Class::Insert).count, 1);
+    let made = crew.run_scripts(&[sql::indexes(Dialect::Sqlite, 0)], &FREE, &mut |_| {}).unwrap();
+    assert_eq!(made.turns_of(Class::Insert).count, 1);
     let indexes = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'pi1_%'";
     assert_eq!(place.ask(indexes), Some(3));
 
     let written = commits(&place, BenchmarkStep::WriteInBulk, 8);
-    assert_eq!((written.of(Class::Insert).count, written.of(Class::Delete).count), (8, 8));
-    assert_eq!(written.of(Class::GetMin).count, 1);
+    assert_eq!(
+        (written.turns_of(Class::Insert).count, written.turns_of(Class::Delete).count),
+        (8, 8)
+    );
+    assert_eq!(written.turns_of(Class::GetMin).count, 1);
     assert_eq!(written.rows_changed, 800);
     check_classes(&written, &[Class::Insert, Class::Delete]);
     assert_eq!(place.ask("SELECT count(*) FROM pi1"), Some(1100));
@@ -102,7 +105,7 @@ fn chunks_go_on_where_the_last_one_ended() {
     let scripts = scripts(BenchmarkStep::FillInKeyOrder);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
     for part in parts {
-        crew.commits(part, &FREE, &mut |_| {}).unwrap();
+        crew.run_commits(part, &FREE, &mut |_| {}).unwrap();
     }
     assert_eq!(crew.next_commits(), [10]);
     let sum = "SELECT sum(customerid * transactionid) FROM pi1";
@@ -122,18 +125,18 @@ fn a_background_that_can_be_kept_is_kept_and_one_that_cannot_falls_short() {
         lead_in: Duration::from_millis(100),
         window: Duration::from_secs(1),
     };
-    let kept = crew.timed(&timed(100), &FREE, &mut |_| {}).unwrap();
+    let kept = crew.run_timed(&timed(100), &FREE, &mut |_| {}).unwrap();
     assert_eq!(kept.rows_due, Some(100));
-    assert!(kept.of(Class::Query).count > 0);
-    assert_eq!(kept.latency.count(), kept.of(Class::Query).count);
+    assert!(kept.turns_of(Class::Query).count > 0);
+    assert_eq!(kept.latency.count(), kept.turns_of(Class::Query).count);
     check_classes(&kept, &[Class::Insert, Class::Delete, Class::Query]);
     let query = &kept.classes[2];
     assert_eq!(query.times.as_ref().map(|times| &times.latency), Some(&kept.latency));
     assert_eq!(query.slots, kept.series.statements);
     assert!(crew.next_commits()[0] <= 3, "{:?}", crew.next_commits());
-    let short = crew.timed(&timed(1_000_000_000), &FREE, &mut |_| {}).unwrap();
+    let short = crew.run_timed(&timed(1_000_000_000), &FREE, &mut |_| {}).unwrap();
     assert_eq!(short.rows_due, Some(1_000_000_000));
-    let inserted = short.of(Class::Insert).count * 50;
+    let inserted = short.turns_of(Class::Insert).count * 50;
     assert!(inserted > 0 && inserted < 100_000_000, "{inserted}");
     let rows = place.ask("SELECT count(*) FROM pi1");
     assert_eq!(rows, Some(1000), "as many deleted as inserted");
@@ -146,7 +149,7 @@ fn a_request_to_stop_ends_a_round() {
     let scripts = scripts(BenchmarkStep::FillInKeyOrder);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
     let conditions = Conditions { stop: &stop, ..FREE };
-    let stopped = crew.commits(u64::MAX / 2, &conditions, &mut |_| {
+    let stopped = crew.run_commits(u64::MAX / 2, &conditions, &mut |_| {
         stop.store(true, Ordering::Relaxed);
     });
     assert!(matches!(stopped, Err(LoadError::Interrupted)), "{stopped:?}");
@@ -158,6 +161,6 @@ fn a_server_that_has_no_such_table_is_not_measured() {
     place.ask("DROP TABLE pi1");
     let scripts = scripts(BenchmarkStep::FillInKeyOrder);
     let mut crew = Crew::open(&place.connector, &scripts, &[0]).unwrap();
-    let error = crew.commits(1, &FREE, &mut |_| {}).unwrap_err().to_string();
+    let error = crew.run_commits(1, &FREE, &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains("no such table"), "{error}");
 }

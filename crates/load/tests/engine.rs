@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dbdyno_load::{Connector, EngineArm, LoadError, drop_tables, fill};
+use dbdyno_load::{Connector, EngineArm, LoadError, drop_tables, fill_tables};
 use dbdyno_model::design::Device;
 use dbdyno_model::{Design, Dialect};
 use dbdyno_workload::Tables;
@@ -19,7 +19,7 @@ fn engine() -> (Connector, tempfile::TempDir) {
 }
 
 fn filled(connector: &Connector, stop: &AtomicBool) -> Result<(), LoadError> {
-    fill(connector, Dialect::Engine, &TABLES, stop, &mut |_| {})
+    fill_tables(connector, Dialect::Engine, &TABLES, stop, &mut |_| {})
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn errors_have_mysqls_numbers() {
         let error = client.run(sql).unwrap_err();
         assert!(!error.is_fatal() && error.to_string().contains(code), "{sql}: {error}");
     }
-    assert_eq!(client.query("SELECT count(*) FROM t").unwrap().single(), Some("1"));
+    assert_eq!(client.query("SELECT count(*) FROM t").unwrap().first_value(), Some("1"));
     let mut plans = client.query("EXPLAIN SELECT k FROM t WHERE id=1").unwrap();
     assert_eq!(plans.rows.remove(0), [Some("t PRIMARY =".to_owned())]);
 }

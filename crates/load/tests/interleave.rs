@@ -13,7 +13,7 @@ use dbdyno_model::{ArmIndex, Arms, Dialect, Processors};
 use dbdyno_wire::mock::{
     EveryNth, FixedScript, Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, Turn,
 };
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 
 const BASE: ArmIndex = ArmIndex::BASE;
 const TEST: ArmIndex = ArmIndex::TEST;
@@ -49,9 +49,10 @@ impl Servers {
 
     fn new(count: usize, script: impl Fn(ArmIndex) -> Arc<dyn Script>) -> Servers {
         let tables = Tables { count: 1, rows: 1000, seed: 1 };
-        let load = resolve("point-query", tables).unwrap();
+        let load = resolve_load("point-query", tables).unwrap();
         let server = |arm| {
-            MockServer::start(MockProtocol::Mysql, Login::trust("bench"), script(arm)).unwrap()
+            MockServer::start(MockProtocol::Mysql, Login::without_password("bench"), script(arm))
+                .unwrap()
         };
         Servers {
             of: Arms::from_fn(ArmIndex::all(count), server),
@@ -89,7 +90,7 @@ impl Servers {
 }
 
 fn usual(_: ArmIndex) -> Arc<dyn Script> {
-    Arc::new(FixedScript(Turn::point()))
+    Arc::new(FixedScript(Turn::point_query()))
 }
 
 /// Notes which arm is asked.
@@ -99,9 +100,9 @@ struct Noted {
 }
 
 impl Script for Noted {
-    fn turn(&self, _: u64, _: u64) -> Turn {
+    fn statement_turn(&self, _: u64, _: u64) -> Turn {
         self.order.lock().unwrap().push(self.arm);
-        Turn::point()
+        Turn::point_query()
     }
 }
 
@@ -154,7 +155,7 @@ fn connections_of_each_arm_stay_where_they_are_to() {
     for _ in 0..3 {
         servers.run(2, &of_two(), &mut |_, _| {}).unwrap();
     }
-    assert!(BOTH.into_iter().all(|arm| servers.of[arm].connections() == 2));
+    assert!(BOTH.into_iter().all(|arm| servers.of[arm].connection_count() == 2));
 }
 
 /// What is asked before a slice opens is not counted.
@@ -174,11 +175,11 @@ fn lead_ins_are_not_counted() {
 struct OneStalls;
 
 impl Script for OneStalls {
-    fn turn(&self, connection: u64, _: u64) -> Turn {
+    fn statement_turn(&self, connection: u64, _: u64) -> Turn {
         let is_slow = connection.is_multiple_of(2);
         let delay =
             if is_slow { ServiceTime::Sleep(Duration::from_millis(30)) } else { ServiceTime::None };
-        Turn { delay, ..Turn::point() }
+        Turn { delay, ..Turn::point_query() }
     }
 }
 
@@ -204,10 +205,10 @@ fn a_stall_is_never_cut_off() {
     let n = NonZeroU64::new(5).unwrap();
     let stall = ServiceTime::Sleep(Duration::from_nanos(STALL_NS));
     let script = |arm| -> Arc<dyn Script> {
-        let rare = Turn { delay: stall, ..Turn::point() };
+        let rare = Turn { delay: stall, ..Turn::point_query() };
         match arm {
-            TEST => Arc::new(EveryNth { n, usual: Turn::point(), rare }),
-            _ => Arc::new(FixedScript(Turn::point())),
+            TEST => Arc::new(EveryNth { n, usual: Turn::point_query(), rare }),
+            _ => Arc::new(FixedScript(Turn::point_query())),
         }
     };
     let servers = Servers::two(script);
@@ -234,9 +235,9 @@ fn a_failure_is_that_of_its_arm() {
             let error = Turn::now(MockReply::Error { code: 1105, sqlstate: "HY000", message });
             let n = NonZeroU64::new(5).unwrap();
             if arm == failing {
-                Arc::new(EveryNth { n, usual: Turn::point(), rare: error })
+                Arc::new(EveryNth { n, usual: Turn::point_query(), rare: error })
             } else {
-                Arc::new(FixedScript(Turn::point()))
+                Arc::new(FixedScript(Turn::point_query()))
             }
         };
         let (arm, error) = Servers::new(3, script)

@@ -12,7 +12,7 @@ use dbdyno_load::{Connector, LoadError, Moment, OpenSpec, RoundMeasurement, Roun
 use dbdyno_model::{Dialect, OpenLoop, Processors};
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, ServiceTime, TimedScript};
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 
 const BOTH: [MockProtocol; 2] = [MockProtocol::Mysql, MockProtocol::Postgres];
 const WINDOW: Duration = Duration::from_millis(400);
@@ -33,13 +33,16 @@ impl Bench {
         stall: (u64, Duration),
     ) -> Bench {
         let script = TimedScript::new(reply, vec![ServiceTime::Sleep(service)], vec![stall]);
-        let server = MockServer::start(protocol, Login::trust("bench"), Arc::new(script)).unwrap();
+        let server =
+            MockServer::start(protocol, Login::without_password("bench"), Arc::new(script))
+                .unwrap();
         let (connector, dialect) = match protocol {
             MockProtocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
             MockProtocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
         };
         let tables = Tables { count: 1, rows: 1000, seed: 1 };
-        let load = ReadyLoad::compile(&resolve("point-query", tables).unwrap(), dialect).unwrap();
+        let load =
+            ReadyLoad::compile(&resolve_load("point-query", tables).unwrap(), dialect).unwrap();
         Bench { server, connector, load, stop: AtomicBool::new(false) }
     }
 
@@ -68,7 +71,7 @@ impl Bench {
         let mut seen = Vec::new();
         let outcome = run_open(&OpenSpec { round, schedule, drain }, &mut |moment| {
             if !matches!(moment, Moment::Connecting(_)) {
-                seen.push((moment, self.server.connections()));
+                seen.push((moment, self.server.connection_count()));
             }
         });
         let connections = u64::from(clients);

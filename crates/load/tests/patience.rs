@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use dbdyno_load::arrival::ArrivalSchedule;
 use dbdyno_load::{
-    Connector, EngineArm, LoadError, OpenSpec, RoundSpec, fill, run_open, run_round,
+    Connector, EngineArm, LoadError, OpenSpec, RoundSpec, fill_tables, run_open, run_round,
 };
 use dbdyno_model::design::Device;
 use dbdyno_model::{Design, Dialect, Processors};
 use dbdyno_wire::Client;
-use dbdyno_workload::{Load, ReadyLoad, Tables, resolve};
+use dbdyno_workload::{Load, ReadyLoad, Tables, resolve_load};
 
 const HOURS: Duration = Duration::from_secs(10 * 3600);
 const WINDOW: Duration = Duration::from_millis(400);
@@ -33,12 +33,12 @@ struct Place {
 
 impl Place {
     fn new(load: &str, locked: &str) -> Place {
-        let load: Load = resolve(load, Tables { count: 1, rows: 1_000, seed: 3 }).unwrap();
+        let load: Load = resolve_load(load, Tables { count: 1, rows: 1_000, seed: 3 }).unwrap();
         let directory = tempfile::tempdir().unwrap();
         let design = Design { device: Device::None, lock_wait: HOURS, ..Design::default() };
         let arm = EngineArm::open(directory.path(), &design).unwrap();
         let connector = Connector::Engine(arm.clone());
-        fill(&connector, Dialect::Engine, &*load.dataset, &GO_ON, &mut |_| {}).unwrap();
+        fill_tables(&connector, Dialect::Engine, &*load.dataset, &GO_ON, &mut |_| {}).unwrap();
         let mut owner = connector.connect().unwrap();
         owner.run("BEGIN").unwrap();
         owner.run(&format!("SELECT id FROM sbtest1 WHERE id <= {locked} FOR UPDATE")).unwrap();
@@ -69,7 +69,7 @@ impl Place {
 }
 
 fn counted(arm: &EngineArm, name: &str) -> u64 {
-    arm.counts().all().find(|(known, _)| *known == name).unwrap().1
+    arm.meter_counts().named_counts().find(|(known, _)| *known == name).unwrap().1
 }
 
 /// Asks to stop when so many clients have begun to wait.

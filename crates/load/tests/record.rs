@@ -7,11 +7,11 @@ use std::time::Duration;
 use dbdyno_check::{Checker, Level, LevelVerdict, TransactionOutcome, read_records, replay};
 use dbdyno_load::{
     Connector, EngineArm, LoadError, Recording, RoundRecord, RoundSpec, SqliteFile, ask_each,
-    end_recording, fill, run_round,
+    end_recording, fill_tables, run_round,
 };
 use dbdyno_model::design::Device;
 use dbdyno_model::{Design, Dialect, Processors};
-use dbdyno_workload::{Load, ReadyLoad, Tables, resolve};
+use dbdyno_workload::{Load, ReadyLoad, Tables, resolve_load};
 
 const TABLES: Tables = Tables { count: 1, rows: 1, seed: 5 };
 const CLIENTS: u32 = 3;
@@ -38,9 +38,9 @@ impl Place {
                 Connector::Engine(EngineArm::open(directory.path(), &design).unwrap())
             }
         };
-        let load: Load = resolve(label, TABLES).unwrap();
+        let load: Load = resolve_load(label, TABLES).unwrap();
         let stop = AtomicBool::new(false);
-        fill(&connector, dialect, &*load.dataset, &stop, &mut |_| {}).unwrap();
+        fill_tables(&connector, dialect, &*load.dataset, &stop, &mut |_| {}).unwrap();
         let load = ReadyLoad::compile(&load, dialect).unwrap();
         Place { connector, load, stop, _directory: directory }
     }
@@ -71,7 +71,7 @@ impl Place {
 
 fn judged(recorded: &RoundRecord, level: Level) -> LevelVerdict {
     let history = read_records(&recorded.records).unwrap();
-    let verdict = Checker::new(&history).verdict(level);
+    let verdict = Checker::new(&history).level_verdict(level);
     if let LevelVerdict::Holds(proof) = &verdict {
         assert_eq!(replay(&history, level, proof), Ok(()));
     }

@@ -6,12 +6,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::{
-    Connector, LoadError, RocksArm, RoundMeasurement, RoundSpec, drop_tables, fill, run_round,
+    Connector, LoadError, RocksArm, RoundMeasurement, RoundSpec, drop_tables, fill_tables,
+    run_round,
 };
 use dbdyno_model::classes::BACKGROUND;
 use dbdyno_model::{Dialect, Processors, RocksOptions};
 use dbdyno_wire::Param;
-use dbdyno_workload::{Load, ReadyLoad, Tables, resolve};
+use dbdyno_workload::{Load, ReadyLoad, Tables, resolve_load};
 
 const ROWS: u64 = 2_000;
 static FREE: AtomicBool = AtomicBool::new(false);
@@ -28,11 +29,11 @@ fn arm(directory: &Path, options: &[(&str, &str)]) -> Option<Connector> {
 }
 
 fn load(spec: &str, rows: u64) -> Load {
-    resolve(spec, Tables { count: 1, rows, seed: 5 }).unwrap()
+    resolve_load(spec, Tables { count: 1, rows, seed: 5 }).unwrap()
 }
 
 fn filled(connector: &Connector, load: &Load) {
-    fill(connector, Dialect::Rocksdb, &*load.dataset, &FREE, &mut |_| {}).unwrap();
+    fill_tables(connector, Dialect::Rocksdb, &*load.dataset, &FREE, &mut |_| {}).unwrap();
 }
 
 fn round(connector: &Connector, load: &Load) -> Result<RoundMeasurement, LoadError> {
@@ -148,7 +149,7 @@ fn what_an_arm_was_told_and_has_done_can_be_asked() {
         assert!(told.contains(&pair), "{pair:?} is not in {told:?}");
     }
     let keys = client.query("PROPERTY rocksdb.estimate-num-keys").unwrap();
-    assert_eq!(keys.single(), Some("2200"), "the rows and what lies beside them");
+    assert_eq!(keys.first_value(), Some("2200"), "the rows and what lies beside them");
     assert!(client.query("PROPERTY rocksdb.no-such").is_err());
     let error = RocksArm::open(
         tempfile::tempdir().unwrap().path(),

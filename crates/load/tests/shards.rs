@@ -12,7 +12,7 @@ use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{
     EveryNth, FixedScript, Login, MockProtocol, MockReply, MockServer, Script, ServiceTime, Turn,
 };
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
@@ -32,12 +32,14 @@ struct Bench {
 
 impl Bench {
     fn new(protocol: MockProtocol, load: &str, script: impl Script + 'static) -> Bench {
-        let server = MockServer::start(protocol, Login::trust("bench"), Arc::new(script)).unwrap();
+        let server =
+            MockServer::start(protocol, Login::without_password("bench"), Arc::new(script))
+                .unwrap();
         let (connector, dialect) = match protocol {
             MockProtocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
             MockProtocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
         };
-        let load = ReadyLoad::compile(&resolve(load, TABLES).unwrap(), dialect).unwrap();
+        let load = ReadyLoad::compile(&resolve_load(load, TABLES).unwrap(), dialect).unwrap();
         Bench { server, connector, load, stop: AtomicBool::new(false) }
     }
 
@@ -72,12 +74,12 @@ fn counts_are_exact_with_two_thousand_clients() {
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
     let clients = 2000;
     for protocol in BOTH {
-        let bench = Bench::new(protocol, "point-query", FixedScript(Turn::point()));
+        let bench = Bench::new(protocol, "point-query", FixedScript(Turn::point_query()));
         let spec = RoundSpec { window: LONG, ..bench.spec(clients) };
         let mut seen = Vec::new();
         let look = |moment| match moment {
             Moment::Connecting(inside) => assert!(inside < clients),
-            _ => seen.push((moment, bench.server.connections())),
+            _ => seen.push((moment, bench.server.connection_count())),
         };
         let measured = run_round(&spec, &mut { look }).unwrap();
         assert_eq!(measured.events + u64::from(clients), bench.server.statements());
@@ -103,11 +105,11 @@ fn transactions_are_asked_statement_by_statement_and_again_after_a_deadlock() {
 
         let reply = MockReply::Error { code, sqlstate, message: "deadlock".into() };
         let n = NonZeroU64::new(3).unwrap();
-        let script = EveryNth { n, usual: Turn::point(), rare: Turn::now(reply) };
+        let script = EveryNth { n, usual: Turn::point_query(), rare: Turn::now(reply) };
         let bench = Bench::new(protocol, "point-query", script);
         let measured = bench.round(MANY).unwrap();
         // Each refusal was followed by a ROLLBACK, and each third statement of a client was one.
-        let (statements, refusals) = (bench.server.statements(), bench.server.controls());
+        let (statements, refusals) = (bench.server.statements(), bench.server.control_count());
         let last = statements - refusals - measured.events;
         assert_eq!(last, u64::from(MANY), "one event of each client ends after the close");
         assert!(measured.answer.retries <= refusals && refusals - measured.answer.retries <= last);
@@ -123,7 +125,10 @@ fn transactions_go_statement_by_statement_and_their_controls_count() {
         let bench = Bench::new(protocol, "write-only", one);
         let measured = bench.round(MANY).unwrap();
         let events = measured.events + u64::from(MANY);
-        assert_eq!((bench.server.statements(), bench.server.controls()), (4 * events, 2 * events));
+        assert_eq!(
+            (bench.server.statements(), bench.server.control_count()),
+            (4 * events, 2 * events)
+        );
         assert_eq!(measured.answer.statements, 6 * measured.events);
         assert_eq!(measured.answer.rows_changed, 4 * measured.events);
     }
@@ -142,7 +147,7 @@ fn refusals_and_cuts_end_the_round() {
             "{error}"
         );
         let n = NonZeroU64::new(5).unwrap();
-        let cut = EveryNth { n, usual: Turn::point(), rare: Turn::now(MockReply::Cut) };
+        let cut = EveryNth { n, usual: Turn::point_query(), rare: Turn::now(MockReply::Cut) };
         let error = Bench::new(protocol, "point-query", cut).round(MANY).unwrap_err();
         assert!(matches!(&error, LoadError::Wire(error, _) if error.is_fatal()), "{error}");
     }
@@ -150,7 +155,7 @@ fn refusals_and_cuts_end_the_round() {
 
 #[test]
 fn a_round_can_be_stopped() {
-    let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(Turn::point()));
+    let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(Turn::point_query()));
     bench.stop.store(true, Ordering::Relaxed);
     assert!(matches!(bench.round(MANY), Err(LoadError::Interrupted)));
 }
@@ -160,7 +165,7 @@ fn a_round_can_be_stopped() {
 fn clients_that_think_are_mostly_idle() {
     for protocol in BOTH {
         for clients in [20, 2 * MANY] {
-            let bench = Bench::new(protocol, "point-query", FixedScript(Turn::point()));
+            let bench = Bench::new(protocol, "point-query", FixedScript(Turn::point_query()));
             let think = Think { least_ns: 1_200_000_000, most_ns: 1_200_000_000 };
             let spec =
                 RoundSpec { think: Some(Thinking { think, seed: 1 }), ..bench.spec(clients) };
@@ -179,7 +184,8 @@ fn clients_that_think_are_mostly_idle() {
 fn clients_that_think_ask_when_the_seed_says() {
     let thinking = Thinking { think: "100ms..300ms".parse().unwrap(), seed: 11 };
     for clients in [20, MANY] {
-        let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(Turn::point()));
+        let bench =
+            Bench::new(MockProtocol::Mysql, "point-query", FixedScript(Turn::point_query()));
         let spec = RoundSpec { think: Some(thinking), window: LONG, ..bench.spec(clients) };
         let measured = run_round(&spec, &mut |_| {}).unwrap();
         let events_of = |client: u32| {
@@ -198,7 +204,7 @@ fn clients_that_think_ask_when_the_seed_says() {
 
 #[test]
 fn slowing_on_purpose_draws_out_every_event() {
-    let turn = Turn { delay: ServiceTime::Sleep(Duration::from_millis(20)), ..Turn::point() };
+    let turn = Turn { delay: ServiceTime::Sleep(Duration::from_millis(20)), ..Turn::point_query() };
     let bench = Bench::new(MockProtocol::Mysql, "point-query", FixedScript(turn));
     let spec = RoundSpec { slow: 0.5, ..bench.spec(MANY) };
     let measured = run_round(&spec, &mut |_| {}).unwrap();

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::{
-    Connector, FillProgress, LoadError, RoundMeasurement, RoundSpec, SqliteFile, drop_tables, fill,
-    run_round,
+    Connector, FillProgress, LoadError, RoundMeasurement, RoundSpec, SqliteFile, drop_tables,
+    fill_tables, run_round,
 };
 use dbdyno_model::{Dialect, Processors};
 use dbdyno_workload::{
-    Catalog, Content, Custom, Dataset as _, Load, ReadyLoad, Tables, Trend, catalog, resolve,
+    Catalog, Content, Custom, Dataset as _, Load, ReadyLoad, Tables, Trend, catalog, resolve_load,
 };
 
 const TABLES: Tables = Tables { count: 2, rows: 1500, seed: 3 };
@@ -22,12 +22,12 @@ fn arm(directory: &tempfile::TempDir, pragmas: &[(&str, &str)]) -> Connector {
 
 fn fill_all(connector: &Connector, stop: &AtomicBool) -> Result<Vec<FillProgress>, LoadError> {
     let mut seen = Vec::new();
-    fill(connector, Dialect::Sqlite, &TABLES, stop, &mut |progress| seen.push(progress))?;
+    fill_tables(connector, Dialect::Sqlite, &TABLES, stop, &mut |progress| seen.push(progress))?;
     Ok(seen)
 }
 
 fn single(connector: &Connector, sql: &str) -> String {
-    connector.connect().unwrap().query(sql).unwrap().single().unwrap_or("NULL").to_owned()
+    connector.connect().unwrap().query(sql).unwrap().first_value().unwrap_or("NULL").to_owned()
 }
 
 #[test]
@@ -65,12 +65,12 @@ fn bits_of_a_custom_load_are_numbers() {
         rows = "1.."
     "#;
     let mut catalog = Catalog::default();
-    catalog.add(Custom::parse("flags.toml", text).unwrap()).unwrap();
-    let load = catalog.resolve("flags", TABLES).unwrap();
+    catalog.add_custom(Custom::parse("flags.toml", text).unwrap()).unwrap();
+    let load = catalog.resolve_load("flags", TABLES).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let connector = arm(&directory, &[]);
     let stop = AtomicBool::new(false);
-    fill(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
+    fill_tables(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
     for unit in 0..300 {
         let mut row = Vec::new();
         load.dataset.push(0, unit, &mut row);
@@ -130,16 +130,17 @@ fn every_load_runs_with_several_clients_and_keeps_the_tables_whole() {
     let connector = arm(&directory, &[("journal_mode", "wal"), ("synchronous", "off")]);
     let stop = AtomicBool::new(false);
     fill_all(&connector, &stop).unwrap();
-    let loads = catalog::entries().into_iter().map(|entry| resolve(entry.name, TABLES).unwrap());
+    let loads =
+        catalog::entries().into_iter().map(|entry| resolve_load(entry.name, TABLES).unwrap());
     let (steady, moving): (Vec<_>, Vec<_>) = loads.partition(|load| load.trend == Trend::Steady);
     let mut filled = vec![TABLES.key()];
     for load in &steady {
         if !filled.contains(&load.dataset.key()) {
             filled.push(load.dataset.key());
-            fill(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
+            fill_tables(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
         }
         let measured = ask(&connector, load);
-        let clients_write = load.writes() && load.background.is_none();
+        let clients_write = load.writes_rows() && load.background.is_none();
         assert_eq!(measured.answer.rows_changed > 0, clients_write, "{}", load.name);
         if let Content::Mix(mix) = &load.content {
             let expected = measured.events * mix.statements_per_event();
@@ -152,7 +153,7 @@ fn every_load_runs_with_several_clients_and_keeps_the_tables_whole() {
     let mut rows = 3000;
     for load in &moving {
         if load.dataset.key() != TABLES.key() {
-            fill(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
+            fill_tables(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
             ask(&connector, load);
             continue;
         }

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use dbdyno_load::{ClientSession, Connector, LoadError, SqliteFile, check_invariants, fill};
+use dbdyno_load::{ClientSession, Connector, LoadError, SqliteFile, check_invariants, fill_tables};
 use dbdyno_model::Dialect;
-use dbdyno_workload::{Filing, Load, ReadyLoad, Tables, resolve};
+use dbdyno_workload::{Filing, Load, ReadyLoad, Tables, resolve_load};
 
 const SPEC: &str = "tpcc?warehouses=2&items=1000&customers=60";
 const CLASSES: [&str; 5] =
@@ -24,15 +24,15 @@ impl Arm {
         let pragmas = pragmas.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let path = directory.path().join("arm.sqlite");
         let connector = Connector::Sqlite(SqliteFile { path, pragmas });
-        let load = resolve(SPEC, Tables { count: 1, rows: 1, seed: 3 }).unwrap();
+        let load = resolve_load(SPEC, Tables { count: 1, rows: 1, seed: 3 }).unwrap();
         let stop = AtomicBool::new(false);
-        fill(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
+        fill_tables(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
         Arm { connector, load, _directory: directory }
     }
 
     fn ask(&self, sql: &str) -> String {
         let rows = self.connector.connect().unwrap().query(sql).unwrap();
-        rows.single().unwrap_or("NULL").to_owned()
+        rows.first_value().unwrap_or("NULL").to_owned()
     }
 
     fn number(&self, sql: &str) -> i64 {
@@ -56,8 +56,8 @@ impl Arm {
         let mut session = ClientSession::open(&self.connector, &script, client).unwrap();
         let mut counts = [0; 5];
         for operation in 0..operations {
-            session.make(operation);
-            let answer = session.ask(operation).unwrap_or_else(|error| panic!("{error}"));
+            session.make_operation(operation);
+            let answer = session.ask_operation(operation).unwrap_or_else(|error| panic!("{error}"));
             assert!(answer.statements >= 3, "BEGIN, a question, COMMIT");
             counts[answer.kind as usize] += 1;
         }

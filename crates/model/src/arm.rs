@@ -30,7 +30,7 @@ impl Arm {
     }
 
     /// The opposite arm.
-    pub fn other(self) -> Arm {
+    pub fn other_side(self) -> Arm {
         match self {
             Arm::Base => Arm::Test,
             Arm::Test => Arm::Base,

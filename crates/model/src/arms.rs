@@ -32,7 +32,7 @@ impl ArmIndex {
     }
 
     /// The side that it is on in a pair with base: that of its rounds in the store.
-    pub fn side(self) -> Arm {
+    pub fn pair_side(self) -> Arm {
         if self == ArmIndex::BASE { Arm::Base } else { Arm::Test }
     }
 
@@ -81,7 +81,7 @@ impl Pairing {
     pub const USUAL: Pairing = Pairing { base: ArmIndex::BASE, test: ArmIndex::TEST };
 
     /// The arm on this side.
-    pub fn of(self, side: Arm) -> ArmIndex {
+    pub fn arm_on(self, side: Arm) -> ArmIndex {
         match side {
             Arm::Base => self.base,
             Arm::Test => self.test,
@@ -153,7 +153,7 @@ impl<T> Arms<T> {
     }
 
     /// All arms but this one, with their values.
-    pub fn others(&self, arm: ArmIndex) -> impl Iterator<Item = (ArmIndex, &T)> {
+    pub fn all_except(&self, arm: ArmIndex) -> impl Iterator<Item = (ArmIndex, &T)> {
         self.iter().filter(move |(of, _)| *of != arm)
     }
 
@@ -232,7 +232,7 @@ mod tests {
         }
         for arm in Arm::BOTH {
             let index = ArmIndex::from(arm);
-            assert_eq!((index.to_string(), index.side()), (arm.name().to_owned(), arm));
+            assert_eq!((index.to_string(), index.pair_side()), (arm.name().to_owned(), arm));
         }
     }
 
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(arms.remove(ArmIndex(1)), Some(10));
         assert_eq!(arms.indices().as_slice(), [ArmIndex(0), ArmIndex(2), ArmIndex(3)]);
         assert_eq!((arms[ArmIndex(3)], arms.get(ArmIndex(1))), (30, None));
-        let others: Vec<u8> = arms.others(ArmIndex(2)).map(|(_, value)| *value).collect();
+        let others: Vec<u8> = arms.all_except(ArmIndex(2)).map(|(_, value)| *value).collect();
         assert_eq!(others, [0, 30]);
     }
 }

@@ -71,13 +71,8 @@ pub struct ArmsComparison {
 
 impl ArmsComparison {
     /// What was found of an arm against the reference, in a cell.
-    pub fn of(&self, test: ArmIndex, cell: &Cell) -> Option<&CellComparison> {
+    pub fn against_reference(&self, test: ArmIndex, cell: &Cell) -> Option<&CellComparison> {
         find(&self.pairs, test, cell)
-    }
-
-    /// What was found of an arm against the one before it, in a cell.
-    pub fn step(&self, test: ArmIndex, cell: &Cell) -> Option<&CellComparison> {
-        find(&self.steps, test, cell)
     }
 }
 

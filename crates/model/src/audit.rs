@@ -64,7 +64,7 @@ pub struct Audit {
 
 impl Audit {
     /// The inequalities of this weight.
-    pub fn of(&self, weight: Weight) -> impl Iterator<Item = &Inequality> {
+    pub fn of_weight(&self, weight: Weight) -> impl Iterator<Item = &Inequality> {
         self.unequal.iter().filter(move |one| one.weight == weight)
     }
 }

@@ -57,7 +57,7 @@ impl Begin {
     ///
     /// # Errors
     /// A sentence with the values that are known.
-    pub fn take(options: &mut Vec<(String, String)>) -> Result<Begin, String> {
+    pub(crate) fn take_from(options: &mut Vec<(String, String)>) -> Result<Begin, String> {
         let mut begin = Begin::default();
         let (mut shape, mut delay) = (None, None);
         for (name, value) in std::mem::take(options) {
@@ -71,7 +71,7 @@ impl Begin {
             }
         }
         begin.topology = shape.map(|shape| Topology { shape, delay });
-        begin.topology.map_or(Ok(()), Topology::check)?;
+        begin.topology.map_or(Ok(()), Topology::check_delay)?;
         if delay.is_some() && shape.is_none() {
             return Err("delay= is that between the members of a topology; write \
                         topology=group:3&delay=5ms"
@@ -118,17 +118,17 @@ mod tests {
     fn what_is_ours_is_taken_and_the_rest_stays() {
         let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let mut options = [("a", "1"), ("image", "none"), ("cache", "cold")].map(pair).to_vec();
-        let begin = Begin::take(&mut options).unwrap();
+        let begin = Begin::take_from(&mut options).unwrap();
         assert_eq!((begin.image, begin.cache), (ImageUse::None, Cache::Cold));
         assert_eq!(options, [pair(("a", "1"))]);
         assert_eq!(begin.options(), [("image", "none".into()), ("cache", "cold".into())]);
         assert!(Begin::default().options().is_empty());
         let mut options = [("topology", "group:3"), ("delay", "5ms")].map(pair).to_vec();
-        let begin = Begin::take(&mut options).unwrap();
+        let begin = Begin::take_from(&mut options).unwrap();
         assert_eq!(begin.options(), [("topology", "group:3".into()), ("delay", "5ms".into())]);
-        let error = Begin::take(&mut vec![pair(("delay", "5ms"))]).unwrap_err();
+        let error = Begin::take_from(&mut vec![pair(("delay", "5ms"))]).unwrap_err();
         assert!(error.contains("topology=group:3&delay=5ms"), "{error}");
-        let error = Begin::take(&mut vec![pair(("cache", "tepid"))]).unwrap_err();
+        let error = Begin::take_from(&mut vec![pair(("cache", "tepid"))]).unwrap_err();
         assert!(error.contains("cache=warm or cache=cold"), "{error}");
     }
 }

@@ -17,7 +17,7 @@
 //! are classes, too, although the events of the round are those of the foreground only.
 
 use crate::histogram::LatencyHistogram;
-use crate::series::coarser;
+use crate::series::sum_slots;
 use crate::words::words;
 
 /// The class of the events of a background: work beside the clients of a load.
@@ -58,13 +58,13 @@ pub struct ClassTimes {
 }
 
 impl ClassTally {
-    /// The same in slots that are so many times as long, as [`crate::Series::coarser`].
-    pub fn coarser(self, slots: u32) -> ClassTally {
-        ClassTally { slots: coarser(&self.slots, slots), ..self }
+    /// The same in slots that are so many times as long, as [`crate::Series::with_longer_slots`].
+    pub fn with_longer_slots(self, slots: u32) -> ClassTally {
+        ClassTally { slots: sum_slots(&self.slots, slots), ..self }
     }
 
     /// What its count counts.
-    pub fn counted(&self) -> ClassUnit {
+    pub fn count_unit(&self) -> ClassUnit {
         match self.times {
             Some(_) => ClassUnit::Events,
             None => ClassUnit::Statements,

@@ -28,7 +28,7 @@ pub struct WantedWords {
 impl Plan {
     /// The command that carries out this plan again, as far as a plan goes: flags that are no part
     /// of it come after.
-    pub fn command(&self, wanted: &WantedWords) -> String {
+    pub fn command_line(&self, wanted: &WantedWords) -> String {
         let question = &self.question;
         let arms = self.arms.values().map(|arm| quoted(&arm.to_string()));
         let stages: Vec<String> = question.stages.iter().map(Stage::to_string).collect();
@@ -91,7 +91,7 @@ mod tests {
         let mut plan = Plan::default();
         plan.question.files =
             vec![LoadFile { file: "x';touch y;'.toml".to_owned(), text: String::new() }];
-        let command = plan.command(&WantedWords::default());
+        let command = plan.command_line(&WantedWords::default());
         assert!(command.ends_with(r"--load-file 'x'\'';touch y;'\''.toml'"), "{command}");
     }
 }

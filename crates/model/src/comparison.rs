@@ -108,7 +108,7 @@ words! {
 
 impl Metric {
     /// What it is of a round.
-    pub fn figure(self) -> RoundFigure {
+    pub fn round_figure(self) -> RoundFigure {
         match self {
             Metric::ServerCpu => RoundFigure::ServerCpu,
             Metric::P99 => RoundFigure::P99,
@@ -336,7 +336,7 @@ impl Gate {
     }
 
     /// Judges an interval of rQPS.
-    pub fn judge(self, rqps: Interval) -> GateOutcome {
+    pub fn judge_interval(self, rqps: Interval) -> GateOutcome {
         if rqps.low > self.rqps_above {
             GateOutcome::Holds
         } else if rqps.high < self.rqps_above {
@@ -353,7 +353,7 @@ impl Gate {
         if is_given || cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks) {
             return GateOutcome::CannotTell;
         }
-        self.judge(cell.rqps)
+        self.judge_interval(cell.rqps)
     }
 
     /// Judges all cells: one failure fails, one doubt leaves a doubt.
@@ -392,9 +392,9 @@ mod tests {
     fn a_gate_needs_the_whole_interval() {
         let gate = Gate { rqps_above: 0.98 };
         let rqps = |low, high| Interval { estimate: (low + high) / 2.0, low, high };
-        assert_eq!(gate.judge(rqps(0.99, 1.01)), GateOutcome::Holds);
-        assert_eq!(gate.judge(rqps(0.90, 0.97)), GateOutcome::Fails);
-        assert_eq!(gate.judge(rqps(0.97, 1.01)), GateOutcome::CannotTell);
+        assert_eq!(gate.judge_interval(rqps(0.99, 1.01)), GateOutcome::Holds);
+        assert_eq!(gate.judge_interval(rqps(0.90, 0.97)), GateOutcome::Fails);
+        assert_eq!(gate.judge_interval(rqps(0.97, 1.01)), GateOutcome::CannotTell);
         assert_eq!(gate.judge_all(&[]), GateOutcome::CannotTell);
     }
 }

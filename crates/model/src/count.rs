@@ -90,7 +90,7 @@ pub struct RunCounts {
 
 impl RunCounts {
     /// Whether a load has been counted in this arm.
-    pub fn has(&self, load: &str, arm: ArmIndex) -> bool {
+    pub fn has_sample(&self, load: &str, arm: ArmIndex) -> bool {
         self.samples.iter().any(|sample| sample.load == load && sample.arm == arm)
     }
 }

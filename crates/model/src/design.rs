@@ -24,8 +24,8 @@
 //!                    own that is asked as MySQL is                    off on
 //! ```
 //!
-//! A hypothesis is two designs that differ in one field: [`Design::differences`] says in which they
-//! do.
+//! A hypothesis is two designs that differ in one field: [`Design::differing_fields`] says in which
+//! they do.
 
 use std::fmt;
 use std::str::FromStr;
@@ -510,7 +510,7 @@ impl Design {
     }
 
     /// The fields in which two designs differ: name, value here, value there.
-    pub fn differences(&self, other: &Design) -> Vec<(&'static str, String, String)> {
+    pub fn differing_fields(&self, other: &Design) -> Vec<(&'static str, String, String)> {
         let pairs = self.fields().into_iter().zip(other.fields());
         let differ = pairs.filter(|((_, here), (_, there))| here != there);
         differ.map(|((name, here), (_, there))| (name, here, there)).collect()
@@ -518,7 +518,7 @@ impl Design {
 
     /// The fields that are not as in the default, as options of a target.
     pub fn options(&self) -> Vec<(String, String)> {
-        let differences = Design::default().differences(self);
+        let differences = Design::default().differing_fields(self);
         let named = differences.into_iter().map(|(name, _, value)| (name.to_owned(), value));
         let planted = (self.planted != Planted::Nothing)
             .then(|| ("planted".to_owned(), self.planted.to_string()));
@@ -579,9 +579,9 @@ mod tests {
     fn a_hypothesis_is_two_designs_that_differ_in_one_field() {
         let read = |text: &str| text.parse::<Design>().unwrap();
         let [base, test] = ["wake=broadcast", "wake=direct"].map(read);
-        let differences = base.differences(&test);
+        let differences = base.differing_fields(&test);
         assert_eq!(differences, [("wake", "broadcast".to_owned(), "direct".to_owned())]);
-        assert!(base.differences(&base).is_empty());
+        assert!(base.differing_fields(&base).is_empty());
     }
 
     #[test]

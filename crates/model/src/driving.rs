@@ -46,7 +46,7 @@ impl Driving {
     }
 
     /// What clients rest between two events, if that is part of the plan.
-    pub fn think(&self) -> Option<Think> {
+    pub fn think_time(&self) -> Option<Think> {
         match self {
             Driving::Thinking(think) => Some(*think),
             Driving::Closed | Driving::Open(_) | Driving::Search(_) => None,
@@ -96,7 +96,7 @@ pub struct Slo {
 
 impl Slo {
     /// Whether response times satisfy it.
-    pub fn holds(self, response: &LatencyHistogram) -> bool {
+    pub fn holds_for(self, response: &LatencyHistogram) -> bool {
         response.quantile_ns(self.percent / 100.0) < self.below_ns
     }
 }
@@ -175,9 +175,10 @@ mod tests {
     #[test]
     fn a_condition_looks_at_its_quantile() {
         let mut response = LatencyHistogram::new();
-        (0..1000)
-            .for_each(|event| response.record(if event < 985 { 1_000_000 } else { 50_000_000 }));
-        assert!(!Slo { percent: 99.0, below_ns: 10_000_000 }.holds(&response));
-        assert!(Slo { percent: 98.0, below_ns: 10_000_000 }.holds(&response));
+        (0..1000).for_each(|event| {
+            response.record_latency(if event < 985 { 1_000_000 } else { 50_000_000 })
+        });
+        assert!(!Slo { percent: 99.0, below_ns: 10_000_000 }.holds_for(&response));
+        assert!(Slo { percent: 98.0, below_ns: 10_000_000 }.holds_for(&response));
     }
 }

@@ -219,7 +219,7 @@ pub enum CodeStanding {
 
 impl CodeStanding {
     /// The conditions that were not tried.
-    pub fn untried(&self) -> &[String] {
+    pub fn untried_conditions(&self) -> &[String] {
         match self {
             CodeStanding::CodeOrUntried(names) | CodeStanding::Untried(names) => names,
             CodeStanding::Code | CodeStanding::Unexplained => &[],
@@ -297,7 +297,7 @@ pub struct RunnerUp {
 
 impl RunnerUp {
     /// How many times as much it costs: the nearer to 1, the sooner the plan flips.
-    pub fn times(&self) -> f64 {
+    pub fn cost_ratio(&self) -> f64 {
         if self.cost > 0.0 { self.other / self.cost } else { f64::INFINITY }
     }
 }

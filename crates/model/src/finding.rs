@@ -26,12 +26,12 @@ pub struct Advice {
 
 impl Finding {
     /// All is well.
-    pub fn good(code: &str, found: impl Into<String>) -> Finding {
+    pub fn without_advice(code: &str, found: impl Into<String>) -> Finding {
         Finding { code: code.to_owned(), severity: None, found: found.into(), advice: None }
     }
 
     /// Something is to be known or changed.
-    pub fn bad(
+    pub fn with_advice(
         severity: Severity,
         code: &str,
         found: impl Into<String>,
@@ -43,7 +43,7 @@ impl Finding {
     }
 
     /// `"good"`, `"note"`, `"caution"` or `"blocks"`.
-    pub fn state(&self) -> &'static str {
+    pub fn state_name(&self) -> &'static str {
         self.severity.map_or("good", Severity::name)
     }
 }

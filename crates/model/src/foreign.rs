@@ -21,7 +21,7 @@ const MESSAGE_MOST: usize = 2000;
 /// Whether a character moves or hides others instead of showing itself: control characters (C0,
 /// DEL, C1), separators of lines, marks of direction, what has no width, tags. Joiners (U+200C,
 /// U+200D) are letters of some languages.
-pub fn steers(c: char) -> bool {
+pub fn is_nonprinting(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
@@ -42,16 +42,19 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 }
 
 fn cleaned(text: &str, kept: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
-    if !text.contains(steers) {
+    if !text.contains(is_nonprinting) {
         return Cow::Borrowed(text);
     }
-    let shown =
-        |c: char| if steers(c) { kept(c).unwrap_or(char::REPLACEMENT_CHARACTER) } else { c };
-    Cow::Owned(text.chars().map(shown).collect())
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let is_kept = !is_nonprinting(c);
+        shown.push(if is_kept { c } else { kept(c).unwrap_or(char::REPLACEMENT_CHARACTER) });
+    }
+    Cow::Owned(shown)
 }
 
 /// At most the first `most` characters; of more, how many are left out.
-pub fn bounded(text: &str, most: usize) -> Cow<'_, str> {
+pub fn truncate_text(text: &str, most: usize) -> Cow<'_, str> {
     // A character has at most four bytes: most texts need not be counted.
     if text.len() <= most {
         return Cow::Borrowed(text);
@@ -72,7 +75,7 @@ pub struct Foreign(String);
 impl Foreign {
     /// The message as it may be shown.
     pub fn new(text: &str) -> Foreign {
-        Foreign(bounded(&one_line(text), MESSAGE_MOST).into_owned())
+        Foreign(truncate_text(&one_line(text), MESSAGE_MOST).into_owned())
     }
 
     /// Puts words of our own behind it, which are never cut off.

@@ -37,14 +37,14 @@ impl LatencyHistogram {
     }
 
     /// No latencies, and no memory before one is recorded.
-    pub fn none() -> Self {
+    pub fn new_sparse() -> Self {
         LatencyHistogram(Counts::Sparse(Vec::new()))
     }
 
     /// Counts one latency. Never fails, and allocates only once where the histogram was condensed
     /// or read back.
     #[inline]
-    pub fn record(&mut self, latency_ns: u64) {
+    pub fn record_latency(&mut self, latency_ns: u64) {
         // The library has buckets past the end, up to the next power of two, which would be above
         // the one that takes still larger values.
         self.dense_mut().saturating_record(latency_ns.min(LATENCY_NS_MAX));
@@ -115,7 +115,7 @@ impl LatencyHistogram {
 
     /// Gives back the memory of empty buckets: a histogram in which nothing is recorded any more
     /// takes kilobytes instead of 250 KiB, and is copied as quickly.
-    pub fn condense(&mut self) {
+    pub fn shrink_to_fit(&mut self) {
         self.0 = Counts::Sparse(self.buckets().into_owned());
     }
 
@@ -178,7 +178,7 @@ impl SharedHistogram {
 
     /// Counts one latency. Never fails and never allocates.
     #[inline]
-    pub fn record(&self, latency_ns: u64) {
+    pub fn record_latency(&self, latency_ns: u64) {
         self.0[bucket_of(latency_ns)].fetch_add(1, Ordering::Relaxed);
     }
 
@@ -271,7 +271,7 @@ mod tests {
     fn quantiles_are_right_to_a_thousandth() {
         let mut histogram = LatencyHistogram::new();
         for value in 1..=1_000_000u64 {
-            histogram.record(value);
+            histogram.record_latency(value);
         }
         for quantile in [0.001, 0.1, 0.5, 0.95, 0.99, 0.999, 1.0] {
             let truth = quantile * 1e6;
@@ -284,7 +284,7 @@ mod tests {
     fn what_was_read_back_is_what_it_was_and_can_be_added_to() {
         let mut histogram = LatencyHistogram::new();
         for value in [0, 1, 7, 1_500, 1_501, 2_000_000, u64::MAX] {
-            histogram.record(value);
+            histogram.record_latency(value);
         }
         let back = LatencyHistogram::from_hdr(&histogram.to_hdr());
         assert_eq!(back, histogram);
@@ -297,7 +297,7 @@ mod tests {
         twice.merge(&back);
         histogram.merge(&back);
         assert_eq!(twice, histogram);
-        twice.record(5);
+        twice.record_latency(5);
         assert_ne!(twice, histogram);
     }
 
@@ -309,7 +309,7 @@ mod tests {
         let ends = [LATENCY_NS_MAX, top_of_last, top_of_last + 1, (1 << 40) - 1, 1 << 40, u64::MAX];
         for end in ends {
             let mut recorded = LatencyHistogram::new();
-            [end, 0, 1, 5_000, end].iter().for_each(|&value| recorded.record(value));
+            [end, 0, 1, 5_000, end].iter().for_each(|&value| recorded.record_latency(value));
             let read_back = LatencyHistogram::from_hdr(&recorded.to_hdr());
             let mut merged = LatencyHistogram::new();
             merged.merge(&read_back);
@@ -320,7 +320,7 @@ mod tests {
                 assert_eq!(form, &read_back, "{end}");
                 assert_eq!(format!("{form:?}"), shown, "{end}");
             }
-            merged.record(end);
+            merged.record_latency(end);
             assert!(merged != recorded && merged != read_back, "{end}");
         }
     }
@@ -335,8 +335,8 @@ mod tests {
         });
         let ends = [LATENCY_NS_MAX - 1, LATENCY_NS_MAX, LATENCY_NS_MAX + 1, u64::MAX];
         for value in edges.chain(0..5_000).chain(ends) {
-            alone.record(value);
-            shared.record(value);
+            alone.record_latency(value);
+            shared.record_latency(value);
         }
         assert_eq!(shared.sum(), alone);
         alone_and_condensed_say_the_same(&alone);
@@ -346,7 +346,7 @@ mod tests {
     /// What the library says of all its buckets is the oracle of what those in use say.
     fn alone_and_condensed_say_the_same(alone: &LatencyHistogram) {
         let mut condensed = alone.clone();
-        condensed.condense();
+        condensed.shrink_to_fit();
         assert!(matches!((&alone.0, &condensed.0), (Counts::Dense(_), Counts::Sparse(_))));
         assert_eq!(&condensed, alone);
         assert_eq!(condensed.mean_ns().to_bits(), alone.mean_ns().to_bits());
@@ -364,7 +364,7 @@ mod tests {
         let mut state = 7u64;
         for _ in 0..3_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            histogram.record(state >> 24 >> (state >> 59));
+            histogram.record_latency(state >> 24 >> (state >> 59));
             if state.is_multiple_of(97) {
                 alone_and_condensed_say_the_same(&histogram);
             }
@@ -375,8 +375,8 @@ mod tests {
     #[test]
     fn values_past_the_end_still_count() {
         let mut histogram = LatencyHistogram::new();
-        histogram.record(u64::MAX);
-        histogram.record(0);
+        histogram.record_latency(u64::MAX);
+        histogram.record_latency(0);
         assert_eq!(histogram.count(), 2);
         assert!(histogram.quantile_ns(1.0) >= LATENCY_NS_MAX);
     }

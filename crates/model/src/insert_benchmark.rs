@@ -70,19 +70,19 @@ impl ArmMetrics {
     }
 
     /// Whether the background fell short of what was asked of it.
-    pub fn missed(&self) -> bool {
+    pub fn has_missed_sla(&self) -> bool {
         self.kept.is_some_and(|kept| kept < SLA)
     }
 }
 
 impl StepMetrics {
     /// Whether queries are the point of this step: `qr…`, `qp…`.
-    pub fn queries(&self) -> bool {
+    pub(crate) fn is_query_step(&self) -> bool {
         self.target_ips.is_some()
     }
 
     /// The rate that the step is about: queries per second, or rows per second.
     pub fn rate(&self, arm: &ArmMetrics) -> Option<f64> {
-        arm.column(if self.queries() { "qps" } else { "ips" })
+        arm.column(if self.is_query_step() { "qps" } else { "ips" })
     }
 }

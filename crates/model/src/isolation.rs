@@ -176,7 +176,7 @@ pub struct Permissiveness {
 
 impl Permissiveness {
     /// What share of the allowed interleavings was completed at once; `None` of none.
-    pub fn share(&self) -> Option<f64> {
+    pub fn completed_share(&self) -> Option<f64> {
         (self.allowed > 0).then(|| self.completed as f64 / self.allowed as f64)
     }
 }

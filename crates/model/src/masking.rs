@@ -51,7 +51,7 @@ pub(crate) enum Boundary {
 
 impl MaskedTarget {
     /// Takes the secrets out of a target as it was typed.
-    pub fn of(text: &str) -> MaskedTarget {
+    pub fn from_text(text: &str) -> MaskedTarget {
         let (spans, boundary) = match text.split_once("://") {
             Some((scheme, _)) if is_scheme(scheme) => {
                 spans_of_url(text, scheme.len() + "://".len())
@@ -70,12 +70,12 @@ impl MaskedTarget {
     }
 
     /// The text with a mark in the place of each secret: what is parsed.
-    pub(crate) fn text(&self) -> &str {
+    pub(crate) fn masked_text(&self) -> &str {
         &self.text
     }
 
     /// Whether it is certain where the secrets end.
-    pub(crate) fn boundary(&self) -> Boundary {
+    pub(crate) fn secret_boundary(&self) -> Boundary {
         self.boundary
     }
 
@@ -84,7 +84,7 @@ impl MaskedTarget {
         self.secrets.len()
     }
 
-    /// The secret for which this piece of [`MaskedTarget::text`] stands.
+    /// The secret for which this piece of [`MaskedTarget::masked_text`] stands.
     pub(crate) fn secret(&self, piece: &str) -> Option<&Secret> {
         let mut letters = piece.chars();
         let mark = u32::from(letters.next()?);
@@ -92,8 +92,8 @@ impl MaskedTarget {
         letters.next().is_none().then_some(secret)
     }
 
-    /// What a parser wrote of [`MaskedTarget::text`], with dots for the marks.
-    pub(crate) fn shown(written: &str) -> String {
+    /// What a parser wrote of [`MaskedTarget::masked_text`], with dots for the marks.
+    pub(crate) fn replace_marks(written: &str) -> String {
         let mut shown = String::with_capacity(written.len());
         for letter in written.chars() {
             match letter.is_control() {
@@ -108,7 +108,7 @@ impl MaskedTarget {
 /// The target as it was typed, with dots for its secrets.
 impl fmt::Display for MaskedTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&MaskedTarget::shown(&self.text))
+        f.write_str(&MaskedTarget::replace_marks(&self.text))
     }
 }
 
@@ -127,9 +127,10 @@ pub fn mask_line(line: &str) -> String {
     let mut cut = secret_value(line).map(|span| span.start);
     let mut start = 0;
     for piece in line.split_inclusive(['"', '\'']) {
-        let target = MaskedTarget::of(piece);
+        let target = MaskedTarget::from_text(piece);
         if target.secret_count() > 0 && (piece.contains("://") || piece.contains('@')) {
-            let mark = target.text().find(|letter: char| letter.is_control()).unwrap_or_default();
+            let mark =
+                target.masked_text().find(|letter: char| letter.is_control()).unwrap_or_default();
             cut = Some(cut.map_or(start + mark, |cut| cut.min(start + mark)));
             break;
         }
@@ -605,7 +606,7 @@ mod tests {
 
     /// All that is ever written of a target.
     fn written(text: &str) -> Vec<String> {
-        let masked = MaskedTarget::of(text);
+        let masked = MaskedTarget::from_text(text);
         let parsed = text.parse::<ArmSpec>();
         let shown = match &parsed {
             Ok(spec) => spec.to_string(),
@@ -719,7 +720,7 @@ mod tests {
             ("mysql://u:p@h:99999/d", "mysql://u:…@h:99999/d"),
             ("a\u{7}b", "a\u{fffd}b"),
         ] {
-            assert_eq!(MaskedTarget::of(typed).to_string(), shown, "{typed}");
+            assert_eq!(MaskedTarget::from_text(typed).to_string(), shown, "{typed}");
         }
     }
 

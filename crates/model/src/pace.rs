@@ -38,7 +38,7 @@ impl RoundPace {
     pub fn with_window(plan: &Plan, window: Duration) -> RoundPace {
         let stretch = window.as_nanos() as f64 / plan.schedule.round_ns as f64;
         let fewer = f64::from(plan.schedule.pairs) / stretch;
-        let pairs = match plan.rule.stopping.looks() {
+        let pairs = match plan.rule.stopping.look_schedule() {
             Some(_) => fewer,
             None => fewer.max(RoundPace::instead_of_starts(plan, window)),
         };

@@ -52,10 +52,10 @@ pub struct Processors([u64; MOST / 64]);
 impl Pin {
     /// Where `clients` clients and the servers go, of `all` processors that we may use; `None`
     /// leaves all of them to the scheduler.
-    pub fn placement(self, clients: u32, all: &[usize]) -> Option<Placement> {
+    pub fn placement_for(self, clients: u32, all: &[usize]) -> Option<Placement> {
         // The last one: the first serves most interrupts.
         let same = || {
-            let last = Processors::of(all.last().copied());
+            let last = Processors::from_numbers(all.last().copied());
             Placement { clients: last, servers: last }
         };
         match self {
@@ -65,7 +65,7 @@ impl Pin {
                 let of_clients = (all.len() / 4).max(1);
                 let (servers, clients) = all.split_at(all.len().saturating_sub(of_clients));
                 let [clients, servers] =
-                    [clients, servers].map(|part| Processors::of(part.iter().copied()));
+                    [clients, servers].map(|part| Processors::from_numbers(part.iter().copied()));
                 Some(Placement { clients, servers })
             }
             Pin::None => None,
@@ -119,7 +119,7 @@ impl Processors {
     pub const ANY: Processors = Processors([0; MOST / 64]);
 
     /// These; a number from 512 on is left out.
-    pub fn of(numbers: impl IntoIterator<Item = usize>) -> Processors {
+    pub fn from_numbers(numbers: impl IntoIterator<Item = usize>) -> Processors {
         let mut set = Processors::ANY;
         for number in numbers.into_iter().filter(|number| *number < MOST) {
             set.0[number / 64] |= 1 << (number % 64);
@@ -183,7 +183,7 @@ impl FromStr for Processors {
                 _ => return Err(wrong()),
             }
         }
-        Ok(Processors::of(numbers))
+        Ok(Processors::from_numbers(numbers))
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
     fn both_sides_get_processors_on_every_host() {
         let place = |pin: Pin, clients, count: usize| {
             let all: Vec<usize> = (0..count).collect();
-            pin.placement(clients, &all)
+            pin.placement_for(clients, &all)
                 .map(|placed| (placed.clients.to_string(), placed.servers.to_string()))
         };
         let pair = |clients: &str, servers: &str| Some((clients.to_owned(), servers.to_owned()));
@@ -219,8 +219,8 @@ mod tests {
         assert_eq!(place(Pin::Split, 1, 16), pair("12-15", "0-11"));
         assert_eq!(place(Pin::Split, 1, 1), pair("0", ""), "a server alone with its client: any");
         assert_eq!(place(Pin::None, 1, 4), None);
-        let all_in_one = Pin::Same.placement(1, &[5, 6]).unwrap();
+        let all_in_one = Pin::Same.placement_for(1, &[5, 6]).unwrap();
         assert!(all_in_one.is_one_processor());
-        assert!(!Pin::Split.placement(1, &[5, 6]).unwrap().is_one_processor());
+        assert!(!Pin::Split.placement_for(1, &[5, 6]).unwrap().is_one_processor());
     }
 }

@@ -48,7 +48,7 @@ pub struct Cell {
 impl Cell {
     /// The rounds of so many pairs, in the order in which they are measured: blocks of two arms.
     pub fn rounds(&self, seed: u64, pairs: u32) -> Vec<RoundKey> {
-        let blocks = self.blocks(seed, pairs, 2);
+        let blocks = self.shuffled_blocks(seed, pairs, 2);
         let keys =
             blocks.iter().flat_map(|block| block.order.iter().map(|arm| block.key(self, *arm)));
         keys.collect()
@@ -56,7 +56,7 @@ impl Cell {
 
     /// The blocks of an experiment of so many arms. Each is shuffled by itself, so that each arm
     /// follows each other one equally often in the mean, and no pattern of the host can take sides.
-    pub fn blocks(&self, seed: u64, pairs: u32, arms: usize) -> Vec<Block> {
+    pub(crate) fn shuffled_blocks(&self, seed: u64, pairs: u32, arms: usize) -> Vec<Block> {
         let load = random::key_of(&self.load);
         let block = |pair: u32| {
             let key = [seed, load, u64::from(self.clients), u64::from(pair)];
@@ -274,7 +274,7 @@ impl Plan {
 
     /// Labels of the loads that are measured, in order.
     pub fn labels(&self) -> Vec<&str> {
-        self.question.stages.iter().filter_map(Stage::measured).collect()
+        self.question.stages.iter().filter_map(Stage::measured_label).collect()
     }
 
     /// All cells, loads outermost.
@@ -298,18 +298,18 @@ impl Plan {
     }
 
     /// The blocks of one cell, in the order of measuring.
-    pub fn blocks(&self, cell: &Cell) -> Vec<Block> {
-        cell.blocks(self.question.seed, self.schedule.pairs, self.arms.count())
+    pub fn blocks_of(&self, cell: &Cell) -> Vec<Block> {
+        cell.shuffled_blocks(self.question.seed, self.schedule.pairs, self.arms.count())
     }
 
     /// What the arms of a pair are.
-    pub fn pair(&self, pairing: Pairing) -> PerArm<&ArmSpec> {
-        PerArm::from_fn(|side| &self.arms[pairing.of(side)])
+    pub fn pair_specs(&self, pairing: Pairing) -> PerArm<&ArmSpec> {
+        PerArm::from_fn(|side| &self.arms[pairing.arm_on(side)])
     }
 
     /// How many answers the experiment gives: one for each cell and each arm beside base, all of
     /// which are one family.
-    pub fn answers(&self) -> usize {
+    pub fn answer_count(&self) -> usize {
         self.cells().len() * (self.arms.count() - 1)
     }
 
@@ -356,7 +356,7 @@ impl Plan {
     /// Pairs between two looks at a cell that has `pairs` of them; `None` where it is judged once.
     /// Where a slow load leaves time for fewer pairs than were planned, so it does between looks.
     pub fn pairs_between_looks(&self, pairs: u32) -> Option<u32> {
-        let (between, _) = self.rule.stopping.looks()?;
+        let (between, _) = self.rule.stopping.look_schedule()?;
         let fewer = u64::from(between) * u64::from(pairs) / u64::from(self.schedule.pairs.max(1));
         Some((fewer as u32 / 2 * 2).clamp(2, between.max(2)))
     }

@@ -7,7 +7,7 @@
 //!
 //! A printed ratio has no interval. What its author holds for a difference is known, though:
 //! Callaghan reads his tables with a tolerance of five points of rQPS, so that a figure of
-//! ours counts as the same within that tolerance ([`tolerance`]).
+//! ours counts as the same within that tolerance ([`ratio_tolerance`]).
 
 use crate::arms::Pairing;
 use crate::experiment::{Expectation, FigureOutcome, RoundFigure};
@@ -50,7 +50,7 @@ impl PublishedRow {
     }
 
     /// The group of loads of which this is the median.
-    pub fn group(&self) -> Option<&str> {
+    pub fn load_group(&self) -> Option<&str> {
         self.load.strip_prefix("median of ")
     }
 }
@@ -71,9 +71,9 @@ words! {
 
 impl FigureStanding {
     /// How `ours` stands to a printed ratio.
-    pub fn of(theirs: f64, ours: Option<Interval>) -> FigureStanding {
+    pub fn from_ratios(theirs: f64, ours: Option<Interval>) -> FigureStanding {
         let Some(ours) = ours else { return FigureStanding::NotTestable };
-        let (low, high) = (theirs - tolerance(theirs), theirs + tolerance(theirs));
+        let (low, high) = (theirs - ratio_tolerance(theirs), theirs + ratio_tolerance(theirs));
         match () {
             () if low <= ours.low && ours.high <= high => FigureStanding::Confirmed,
             () if ours.high < low || high < ours.low => FigureStanding::Different,
@@ -84,7 +84,7 @@ impl FigureStanding {
 
 /// How far from a printed ratio a figure may lie and still be the same: 0.05, which is five basis
 /// points in Callaghan's unit, or 5 % of ratios above 1.
-pub fn tolerance(ratio: f64) -> f64 {
+pub fn ratio_tolerance(ratio: f64) -> f64 {
     0.05 * ratio.max(1.0)
 }
 
@@ -189,7 +189,7 @@ impl ReplicatedRow {
     /// another figure, as far as its estimate goes. `None` of what was not measured.
     pub fn distance(&self) -> Option<f64> {
         let theirs = self.published.ratio;
-        self.ours.map(|ours| (ours.estimate - theirs).abs() / tolerance(theirs))
+        self.ours.map(|ours| (ours.estimate - theirs).abs() / ratio_tolerance(theirs))
     }
 }
 
@@ -265,15 +265,15 @@ mod tests {
             (2.48, ours(2.0, 2.2), FigureStanding::Different),
             (0.62, None, FigureStanding::NotTestable),
         ] {
-            assert_eq!(FigureStanding::of(theirs, ours), standing, "{theirs} {ours:?}");
+            assert_eq!(FigureStanding::from_ratios(theirs, ours), standing, "{theirs} {ours:?}");
         }
     }
 
     #[test]
     fn medians_name_their_group() {
         let row = |load: &str| PublishedRow { load: load.to_owned(), ratio: 1.0, because: None };
-        assert_eq!(row("median of point").group(), Some("point"));
-        assert_eq!(row("point-query").group(), None);
+        assert_eq!(row("median of point").load_group(), Some("point"));
+        assert_eq!(row("point-query").load_group(), None);
         assert!(row("l.i0").is_of("l.i0") && row("l.i0").is_of("l.i0?nr1=5"));
         assert!(!row("l.i0").is_of("l.i01") && !row("l.i0?nr1=5").is_of("l.i0"));
     }

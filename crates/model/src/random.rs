@@ -16,7 +16,7 @@ const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// SplitMix64's output function: a bijection that leaves no visible structure.
 #[inline]
-pub fn mix(mut z: u64) -> u64 {
+pub fn mix_bits(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -36,7 +36,7 @@ pub struct Prefix {
 
 impl Prefix {
     /// The beginning of keys.
-    pub fn of(parts: &[u64]) -> Prefix {
+    pub fn from_parts(parts: &[u64]) -> Prefix {
         Prefix { state: stream(parts).state }
     }
 
@@ -46,7 +46,7 @@ impl Prefix {
         RandomStream {
             state: rest
                 .iter()
-                .fold(self.state, |state, &part| mix(state.wrapping_add(GOLDEN_GAMMA) ^ part)),
+                .fold(self.state, |state, &part| mix_bits(state.wrapping_add(GOLDEN_GAMMA) ^ part)),
         }
     }
 }
@@ -63,13 +63,13 @@ impl RandomStream {
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GOLDEN_GAMMA);
-        mix(self.state)
+        mix_bits(self.state)
     }
 
     /// A uniform number in `0..bound` by multiplication (Lemire 2019, without the rejection step:
     /// the bias is below `bound / 2^64`). `bound` must not be 0.
     #[inline]
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub fn next_below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "a random number below 0 was asked for");
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
@@ -77,7 +77,7 @@ impl RandomStream {
     /// Brings a list into random order (Fisher and Yates).
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for at in 0..list.len().saturating_sub(1) {
-            list.swap(at, at + self.below((list.len() - at) as u64) as usize);
+            list.swap(at, at + self.next_below((list.len() - at) as u64) as usize);
         }
     }
 }
@@ -95,7 +95,10 @@ mod tests {
         assert_eq!(take(&[1, 2, 3]), take(&[1, 2, 3]));
         assert_ne!(take(&[1, 2, 3]), take(&[1, 3, 2]));
         assert_ne!(take(&[0, 0]), take(&[0]));
-        assert_eq!(Prefix::of(&[1, 2]).stream(&[3]).next_u64(), stream(&[1, 2, 3]).next_u64());
+        assert_eq!(
+            Prefix::from_parts(&[1, 2]).stream(&[3]).next_u64(),
+            stream(&[1, 2, 3]).next_u64()
+        );
     }
 
     /// Chi-square over 100 cells, fixed seed: 99 degrees of freedom, 0.1 % point 148.2.
@@ -103,7 +106,7 @@ mod tests {
     fn below_is_uniform_across_operations() {
         let mut cells = [0u32; 100];
         for operation in 0..100_000 {
-            cells[stream(&[7, operation]).below(100) as usize] += 1;
+            cells[stream(&[7, operation]).next_below(100) as usize] += 1;
         }
         let chi2: f64 = cells.iter().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
         assert!(chi2 < 148.2, "chi-square {chi2}");

@@ -62,7 +62,7 @@ impl RateUnit {
     }
 
     /// The rate of a round in each slot of its series.
-    pub fn slots(self, round: &Round) -> Vec<f64> {
+    pub fn slot_rates(self, round: &Round) -> Vec<f64> {
         let per_second = 1e9 / round.series.slot_ns as f64;
         let statements = || round.series.statements.iter().map(|count| *count as f64 * per_second);
         match self {

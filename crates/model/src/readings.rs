@@ -106,7 +106,7 @@ impl CanarySide {
     pub const BOTH: [CanarySide; 2] = [CanarySide::Before, CanarySide::After];
 
     /// The name of a reading of this side.
-    pub fn reading(self, what: &str) -> String {
+    pub fn reading_name(self, what: &str) -> String {
         match self {
             CanarySide::Before => format!("canary.before.{what}"),
             CanarySide::After => format!("canary.after.{what}"),
@@ -132,7 +132,7 @@ impl Readings {
     }
 
     /// Adds all of others; one of the same name is replaced.
-    pub fn add(&mut self, others: &Readings) {
+    pub fn add_all(&mut self, others: &Readings) {
         self.0.extend(others.iter().map(|(name, value)| (name.to_owned(), value)));
     }
 

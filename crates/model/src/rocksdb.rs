@@ -162,7 +162,7 @@ impl RocksOptions {
     }
 
     /// What RocksDB calls the compression.
-    pub fn compression(&self) -> &'static str {
+    pub fn compression_name(&self) -> &'static str {
         let word = self.compression.unwrap_or(match self.preset {
             RocksPreset::Cached => "none",
             RocksPreset::Buffered | RocksPreset::Direct => "lz4",
@@ -190,7 +190,7 @@ mod tests {
     fn presets_are_callaghans_and_words_beat_them_in_any_order() {
         let told = |options: &[(&str, &str)]| {
             let read = read(options).unwrap();
-            (read.cache_mb(16_384), read.is_direct(), read.compression())
+            (read.cache_mb(16_384), read.is_direct(), read.compression_name())
         };
         assert_eq!(told(&[]), (4_096, false, "kNoCompression"));
         assert_eq!(told(&[("preset", "buffered")]), (32, false, "kLZ4Compression"));

@@ -54,15 +54,15 @@ pub struct Round {
 impl Round {
     /// Gives back the memory of what is recorded no more: of thousands of rounds, which are copied
     /// when pairs of arms are judged.
-    pub fn condense(&mut self) {
-        self.latency.condense();
+    pub fn shrink_to_fit(&mut self) {
+        self.latency.shrink_to_fit();
         for times in self.classes.iter_mut().filter_map(|class| class.times.as_mut()) {
-            times.latency.condense();
-            times.response.iter_mut().for_each(LatencyHistogram::condense);
+            times.latency.shrink_to_fit();
+            times.response.iter_mut().for_each(LatencyHistogram::shrink_to_fit);
         }
         if let Some(open) = &mut self.open {
-            open.response.condense();
-            open.lag.condense();
+            open.response.shrink_to_fit();
+            open.lag.shrink_to_fit();
         }
     }
 
@@ -184,11 +184,11 @@ mod tests {
     #[test]
     fn a_series_in_longer_slots_loses_only_what_fills_none() {
         let fine = Series { slot_ns: 25, statements: vec![1, 2, 3, 4, 10, 20, 30, 40, 5] };
-        assert_eq!(fine.coarser(4), Series { slot_ns: 100, statements: vec![10, 100] });
-        assert_eq!(fine.coarser(1), fine);
+        assert_eq!(fine.with_longer_slots(4), Series { slot_ns: 100, statements: vec![10, 100] });
+        assert_eq!(fine.with_longer_slots(1), fine);
         let slots = fine.statements;
         let class = crate::ClassTally { name: "read".into(), count: 115, slots, times: None };
-        let coarse = class.clone().coarser(4);
+        let coarse = class.clone().with_longer_slots(4);
         assert_eq!((coarse.count, &*coarse.slots), (115, &[10, 100][..]));
     }
 
@@ -232,11 +232,11 @@ mod tests {
             free = free.max(arrival) + SERVICE_NS;
             if (OPEN_NS..CLOSE_NS).contains(&arrival) {
                 open.offered += 1;
-                open.response.record((free - arrival) as u64);
+                open.response.record_latency((free - arrival) as u64);
             }
             if (OPEN_NS..CLOSE_NS).contains(&free) {
                 round.events += 1;
-                round.latency.record(SERVICE_NS as u64);
+                round.latency.record_latency(SERVICE_NS as u64);
             }
         }
         round.open = Some(open);

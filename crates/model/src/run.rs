@@ -50,8 +50,8 @@ impl Environment {
     /// is longer than any fact is cut.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let (name, value): (String, String) = (name.into(), value.into());
-        let name = foreign::bounded(&foreign::one_line(&name), NAME_MOST).into_owned();
-        let value = foreign::bounded(&foreign::lines(&value), FACT_MOST).into_owned();
+        let name = foreign::truncate_text(&foreign::one_line(&name), NAME_MOST).into_owned();
+        let value = foreign::truncate_text(&foreign::lines(&value), FACT_MOST).into_owned();
         self.facts.insert(name, value);
     }
 

@@ -49,38 +49,38 @@ impl<'r> RunPair<'r> {
     }
 
     /// What both arms are.
-    pub fn specs(self) -> PerArm<&'r ArmSpec> {
-        self.plan().pair(self.pairing)
+    pub fn arm_specs(self) -> PerArm<&'r ArmSpec> {
+        self.plan().pair_specs(self.pairing)
     }
 
     /// What the arm on a side is.
-    pub fn spec(self, side: Arm) -> &'r ArmSpec {
-        self.arm(side).spec()
+    pub fn spec_on(self, side: Arm) -> &'r ArmSpec {
+        self.arm_on(side).spec()
     }
 
     /// What was true of the arm on a side.
     pub fn environment(self, side: Arm) -> &'r Environment {
-        &self.whole.environment[self.pairing.of(side)]
+        &self.whole.environment[self.pairing.arm_on(side)]
     }
 
     /// The side that an arm is on; `None` of an arm of another pair.
-    pub fn side(self, arm: ArmIndex) -> Option<Arm> {
-        Arm::BOTH.into_iter().find(|side| self.pairing.of(*side) == arm)
+    pub(crate) fn side_of(self, arm: ArmIndex) -> Option<Arm> {
+        Arm::BOTH.into_iter().find(|side| self.pairing.arm_on(*side) == arm)
     }
 
     /// The rounds of both arms, in the order of measuring.
     pub fn rounds(self) -> impl Iterator<Item = &'r Round> {
-        self.whole.rounds.iter().filter(move |round| self.side(round.key.arm).is_some())
+        self.whole.rounds.iter().filter(move |round| self.side_of(round.key.arm).is_some())
     }
 
     /// The rounds of the arm on a side, in the order of measuring.
     pub fn rounds_of(self, side: Arm) -> impl Iterator<Item = &'r Round> {
-        self.arm(side).rounds()
+        self.arm_on(side).rounds()
     }
 
     /// The arm on a side.
-    pub fn arm(self, side: Arm) -> RunArm<'r> {
-        RunArm { run: self.whole, arm: self.pairing.of(side) }
+    pub fn arm_on(self, side: Arm) -> RunArm<'r> {
+        RunArm { run: self.whole, arm: self.pairing.arm_on(side) }
     }
 }
 

@@ -14,15 +14,15 @@ impl Series {
     ///
     /// # Panics
     /// With no slots in one.
-    pub fn coarser(&self, slots: u32) -> Series {
+    pub fn with_longer_slots(&self, slots: u32) -> Series {
         Series {
             slot_ns: self.slot_ns * u64::from(slots),
-            statements: coarser(&self.statements, slots),
+            statements: sum_slots(&self.statements, slots),
         }
     }
 }
 
 /// Sums of so many neighbours each; of the last ones only if they are as many.
-pub(crate) fn coarser(slots: &[u64], in_one: u32) -> Vec<u64> {
+pub(crate) fn sum_slots(slots: &[u64], in_one: u32) -> Vec<u64> {
     slots.chunks_exact(in_one as usize).map(|slots| slots.iter().sum()).collect()
 }

@@ -153,19 +153,19 @@ impl FactSource {
 
 impl ServerFact {
     /// Where it stands in a release, if it is there.
-    pub fn place(&self, product: Product, release: u32) -> Option<FactPlace> {
-        self.places(product, release).next()
+    pub fn place_in(&self, product: Product, release: u32) -> Option<FactPlace> {
+        self.places_in(product, release).next()
     }
 
     /// All places where it stands in a release, the best first: for the others there is a right
     /// less, or a switch more.
-    pub fn places(&self, product: Product, release: u32) -> impl Iterator<Item = FactPlace> {
+    pub fn places_in(&self, product: Product, release: u32) -> impl Iterator<Item = FactPlace> {
         let sources = self.sources.iter().filter(move |source| source.is_for(product, release));
         sources.map(|source| source.place)
     }
 
     /// A value of it with its unit, to three digits: `101 rows an operation`.
-    pub fn shown(&self, value: Option<f64>) -> Option<String> {
+    pub fn display_value(&self, value: Option<f64>) -> Option<String> {
         let value = value?;
         let digits = (2 - value.abs().max(1e-6).log10().floor() as i32).clamp(0, 6) as usize;
         let number = format!("{value:.digits$}");
@@ -182,13 +182,13 @@ impl ServerFact {
     }
 
     /// The name of its reading.
-    pub fn reading(&self) -> String {
-        reading(self.name)
+    pub fn reading_name(&self) -> String {
+        fact_reading(self.name)
     }
 }
 
 /// The name of the reading of a fact.
-pub fn reading(name: &str) -> String {
+pub fn fact_reading(name: &str) -> String {
     format!("{SERVER_PREFIX}{name}")
 }
 
@@ -231,7 +231,7 @@ pub enum FactWorth {
 
 impl FactComparison {
     /// Test ÷ base, with or without an interval; infinite where base has none of it.
-    pub fn times(&self) -> Option<f64> {
+    pub fn ratio_to_base(&self) -> Option<f64> {
         let (base, test) = (self.base?, self.test?);
         (base > 0.0 || test > 0.0).then(|| test / base)
     }
@@ -459,7 +459,7 @@ pub const FACTS: &[ServerFact] = &[
 ];
 
 /// The fact of this name.
-pub fn fact(name: &str) -> Option<&'static ServerFact> {
+pub fn find_fact(name: &str) -> Option<&'static ServerFact> {
     FACTS.iter().find(|fact| fact.name == name)
 }
 
@@ -486,7 +486,7 @@ mod tests {
         for known in FACTS {
             match known.kind {
                 FactKind::Each(one, of) => {
-                    assert!(fact(one).is_some() && fact(of).is_some(), "{}", known.name);
+                    assert!(find_fact(one).is_some() && find_fact(of).is_some(), "{}", known.name);
                     assert!(known.sources.is_empty(), "{}", known.name);
                 }
                 FactKind::Counter | FactKind::Gauge => {
@@ -498,19 +498,26 @@ mod tests {
 
     #[test]
     fn values_have_three_digits_and_their_unit() {
-        let next = fact("handler_read_next").unwrap();
+        let next = find_fact("handler_read_next").unwrap();
         for (value, shown) in [(101.0, "101"), (1.0, "1"), (0.012345, "0.0123"), (0.0, "0")] {
-            assert_eq!(next.shown(Some(value)).unwrap(), format!("{shown} rows an operation"));
+            assert_eq!(
+                next.display_value(Some(value)).unwrap(),
+                format!("{shown} rows an operation")
+            );
         }
-        let level = fact("history_list").unwrap().shown(Some(123456.7)).unwrap();
+        let level = find_fact("history_list").unwrap().display_value(Some(123456.7)).unwrap();
         assert_eq!(level, "123457 transactions");
-        assert_eq!(fact("pages_read_per_request").unwrap().shown(Some(0.5)).unwrap(), "0.5");
-        assert_eq!(next.shown(None), None);
+        assert_eq!(
+            find_fact("pages_read_per_request").unwrap().display_value(Some(0.5)).unwrap(),
+            "0.5"
+        );
+        assert_eq!(next.display_value(None), None);
     }
 
     #[test]
     fn a_place_is_that_of_the_release() {
-        let place = |name: &str, product, release| fact(name).unwrap().place(product, release);
+        let place =
+            |name: &str, product, release| find_fact(name).unwrap().place_in(product, release);
         let less = place("checkpoint_age", Product::MySql, 8_00_33);
         assert!(matches!(less, Some(StatusLess(..))), "{less:?}");
         let text = place("checkpoint_age", Product::MySql, 8_00_15);

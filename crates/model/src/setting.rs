@@ -255,7 +255,7 @@ const SIZES_MB: std::ops::RangeInclusive<u64> = 16..=16 * 1_024 * 1_024;
 
 impl Setting {
     /// What this neutral word means with this value, if it is one.
-    pub fn neutral(name: &str, value: &str) -> Option<Setting> {
+    pub fn from_neutral(name: &str, value: &str) -> Option<Setting> {
         neutral(name, value)
     }
 
@@ -348,7 +348,7 @@ impl Setting {
     }
 
     /// The word in front of `=` for a server of this product.
-    pub fn word(&self, product: Product) -> &str {
+    pub(crate) fn word_for(&self, product: Product) -> &str {
         match self {
             Setting::File(_) => file_word(product),
             other => other.name(),
@@ -819,26 +819,26 @@ mod tests {
     }
 
     fn pick<T: Copy>(stream: &mut RandomStream, of: &[T]) -> T {
-        of[stream.below(of.len() as u64) as usize]
+        of[stream.next_below(of.len() as u64) as usize]
     }
 
     /// Letters that a shell, a URL or the separators of a target could stumble over are among them.
     fn text(stream: &mut RandomStream) -> String {
         let letters: Vec<char> = "aZ09_-.~/%&=?+@:,;'\"\\ #{}[]ä€😀".chars().collect();
-        (0..stream.below(12)).map(|_| pick(stream, &letters)).collect()
+        (0..stream.next_below(12)).map(|_| pick(stream, &letters)).collect()
     }
 
     fn any(stream: &mut RandomStream, product: Product) -> Setting {
         let postgres = product == Product::Postgres;
-        match stream.below(if postgres { 8 } else { 11 }) {
+        match stream.next_below(if postgres { 8 } else { 11 }) {
             0 => Setting::Preset(pick(stream, &Preset::WORDS).1),
-            1 => Setting::Buffer(16 + stream.below(4_096)),
-            2 => Setting::Redo(1_024 * (1 + stream.below(4_096))),
+            1 => Setting::Buffer(16 + stream.next_below(4_096)),
+            2 => Setting::Redo(1_024 * (1 + stream.next_below(4_096))),
             3 => Setting::Durability(pick(stream, &Durability::WORDS).1),
             4 => Setting::Charset(pick(stream, &Charset::WORDS).1),
             5 => Setting::File(format!("./{}", text(stream))),
             6 => {
-                let name = format!("innodb_x.{}", stream.below(1_000));
+                let name = format!("innodb_x.{}", stream.next_below(1_000));
                 Setting::Raw(name, format!("x{}", text(stream)))
             }
             7 => Setting::Allocator(pick(stream, &Allocator::WORDS).1),
@@ -854,7 +854,7 @@ mod tests {
             let mut stream = stream(&[seed]);
             let product = pick(&mut stream, &Product::ALL);
             let mut settings: Vec<Setting> = Vec::new();
-            for _ in 0..stream.below(8) {
+            for _ in 0..stream.next_below(8) {
                 let setting = any(&mut stream, product);
                 let is_file = matches!(setting, Setting::File(_));
                 if is_file || settings.iter().all(|known| known.name() != setting.name()) {

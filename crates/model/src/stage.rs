@@ -39,7 +39,7 @@ pub enum Stage {
 
 impl Stage {
     /// The label of what is measured, if this stage measures.
-    pub fn measured(&self) -> Option<&str> {
+    pub fn measured_label(&self) -> Option<&str> {
         match self {
             Stage::Measure(label) => Some(label),
             Stage::Settle | Stage::Restore | Stage::Warm { .. } => None,

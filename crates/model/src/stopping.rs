@@ -65,7 +65,7 @@ impl Stopping {
 
     /// Where starts are looked at before the end: pairs between two looks, and the horizon.
     /// Of a run that was judged once, the most starts that a cell had then.
-    pub fn looks(&self) -> Option<(u32, u32)> {
+    pub fn look_schedule(&self) -> Option<(u32, u32)> {
         match self {
             Stopping::Fixed | Stopping::Known { .. } => None,
             Stopping::Extended { pairs, judged } => {

@@ -64,7 +64,7 @@ pub struct ServerUrl {
     /// The group of `.mylogin.cnf` from which the rest comes. Account and host are empty then where
     /// the URL does not give them.
     pub login_path: Option<String>,
-    /// What the URL leaves out; nothing, once [`ServerUrl::complete`] was asked.
+    /// What the URL leaves out; nothing, once [`ServerUrl::complete_with`] was asked.
     pub left_out: Box<LeftOut>,
 }
 
@@ -182,18 +182,22 @@ impl FromStr for ArmSpec {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<ArmSpec, TargetError> {
-        let masked = MaskedTarget::of(text);
+        let masked = MaskedTarget::from_text(text);
         parse_masked(&masked).map_err(|error| match error {
-            TargetError::UnknownKind(kind) => TargetError::UnknownKind(MaskedTarget::shown(&kind)),
-            TargetError::Malformed(text) => TargetError::Malformed(MaskedTarget::shown(&text)),
+            TargetError::UnknownKind(kind) => {
+                TargetError::UnknownKind(MaskedTarget::replace_marks(&kind))
+            }
+            TargetError::Malformed(text) => {
+                TargetError::Malformed(MaskedTarget::replace_marks(&text))
+            }
         })
     }
 }
 
 /// Errors of this have the marks of secrets in them.
 fn parse_masked(masked: &MaskedTarget) -> Result<ArmSpec, TargetError> {
-    let text = masked.text();
-    if masked.boundary() == Boundary::Doubtful {
+    let text = masked.masked_text();
+    if masked.secret_boundary() == Boundary::Doubtful {
         return Err(malformed(format!(
             "an @ stands behind the first / or ? of this URL; {PERCENT_ENCODE}"
         )));
@@ -236,7 +240,7 @@ impl fmt::Display for ArmSpec {
             Target::Release(release) => {
                 write!(f, "{}:{}", release.product.name(), release.version)?;
                 for setting in &release.settings {
-                    let word = setting.word(release.product);
+                    let word = setting.word_for(release.product);
                     write!(f, "{separator}{word}={}", encode_value(&setting.value()))?;
                     separator = '&';
                 }
@@ -443,7 +447,7 @@ fn parse_url(
         service,
         has_port: has_port(address),
     };
-    let tls = Tls::take(&mut options, dialect).map_err(wrong)?;
+    let tls = Tls::take_from(&mut options, dialect).map_err(wrong)?;
     for (name, value) in options {
         match name.as_str() {
             "password" if url.password.is_none() => {
@@ -687,7 +691,7 @@ fn take_record(options: &mut Vec<(String, String)>) -> Result<TransactionRecordi
 }
 
 fn take_begin(options: &mut Vec<(String, String)>) -> Result<Begin, TargetError> {
-    let begin = Begin::take(options).map_err(malformed)?;
+    let begin = Begin::take_from(options).map_err(malformed)?;
     if let Some(version) = &begin.upgrade_from
         && (version.is_empty()
             || !version.chars().all(|c: char| c.is_ascii_alphanumeric() || ".-~@".contains(c)))

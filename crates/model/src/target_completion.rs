@@ -26,7 +26,7 @@ pub struct ServerParts {
     pub password: Option<Secret>,
     /// Database.
     pub database: Option<String>,
-    /// Words about encryption, as [`Tls::take`] reads them.
+    /// Words about encryption, as [`Tls::take_from`] reads them.
     pub tls: Vec<(String, String)>,
 }
 
@@ -35,7 +35,7 @@ impl ServerUrl {
     ///
     /// # Errors
     /// A sentence about encryption that cannot be as it is asked for.
-    pub fn complete(&mut self, parts: ServerParts) -> Result<(), String> {
+    pub fn complete_with(&mut self, parts: ServerParts) -> Result<(), String> {
         let left_out = std::mem::take(&mut self.left_out);
         let port = parts.port.filter(|_| left_out.port);
         let host = parts.host.filter(|_| left_out.host);
@@ -110,7 +110,7 @@ impl ServerUrl {
                 all.push((name, value));
             }
         }
-        self.tls = Tls::take(&mut all, self.dialect)?;
+        self.tls = Tls::take_from(&mut all, self.dialect)?;
         match all.first() {
             Some((name, _)) => Err(format!("{name}= is not known here; leave it out")),
             None => Ok(()),
@@ -126,7 +126,7 @@ mod tests {
     fn completed(text: &str, parts: ServerParts) -> String {
         let mut spec: ArmSpec = text.parse().unwrap();
         let Target::Url(url) = &mut spec.target else { panic!() };
-        url.complete(parts).unwrap();
+        url.complete_with(parts).unwrap();
         let shown = spec.to_string();
         assert_eq!(shown.parse::<ArmSpec>().unwrap().to_string(), shown);
         shown
@@ -160,7 +160,9 @@ mod tests {
         let mut spec: ArmSpec = "postgres://?tls=required".parse().unwrap();
         let Target::Url(url) = &mut spec.target else { panic!() };
         let socket = ServerParts { host: Some("/run/pg".to_owned()), ..ServerParts::default() };
-        assert!(url.complete(socket).unwrap_err().contains("encrypts nothing on a unix socket"));
+        assert!(
+            url.complete_with(socket).unwrap_err().contains("encrypts nothing on a unix socket")
+        );
         let nothing = completed("postgres:///", ServerParts::default());
         assert_eq!(nothing, "postgres://postgres@127.0.0.1:5432/dbdyno");
         let socket = ServerParts { host: Some("/run/pg/".to_owned()), ..ServerParts::default() };

@@ -20,7 +20,7 @@ pub(crate) const EMBEDDED: [&str; 3] = ["sqlite", "rocksdb", "engine"];
 /// The kind that stands for no server, hidden from those that can be written.
 pub(crate) const MOCK: &str = "mock";
 
-/// Options that a URL may have beside those of [`Tls::take`].
+/// Options that a URL may have beside those of [`Tls::take_from`].
 const URL_OPTIONS: [&str; 11] = [
     "socket",
     "host",

@@ -178,7 +178,7 @@ impl fmt::Display for TermValue {
 
 impl Term {
     /// The term with this name.
-    pub fn named(name: &str) -> Option<&'static Term> {
+    pub fn from_name(name: &str) -> Option<&'static Term> {
         TERMS.iter().find(|term| term.name == name)
     }
 
@@ -371,7 +371,7 @@ mod tests {
             let told = term.read(&mut Plan::default(), "between").unwrap_err();
             assert!(!told.is_empty(), "{}", term.name);
         }
-        let pairs = Term::named("pairs").unwrap();
+        let pairs = Term::from_name("pairs").unwrap();
         let told = pairs.read(&mut Plan::default(), "5000000000").unwrap_err();
         assert!(told.contains("a larger one than there can be"), "{told}");
     }

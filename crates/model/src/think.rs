@@ -36,7 +36,7 @@ impl Think {
             return self.least_ns;
         }
         let key = [seed, PAUSES, u64::from(client), number];
-        self.least_ns + random::stream(&key).below(width + 1)
+        self.least_ns + random::stream(&key).next_below(width + 1)
     }
 
     /// What a client rests before its first event, so that `clients` clients are from the beginning

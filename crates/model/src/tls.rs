@@ -143,7 +143,7 @@ pub struct TlsWords {
 
 impl TlsWords {
     /// Those of a dialect.
-    pub fn of(dialect: Dialect) -> TlsWords {
+    pub fn for_dialect(dialect: Dialect) -> TlsWords {
         match dialect {
             Dialect::Postgres => {
                 TlsWords { ca: "sslrootcert", certificate: "sslcert", key: "sslkey" }
@@ -168,14 +168,9 @@ pub const KEY_FILE: &str = "server-public-key-path";
 pub const KEY_OFFERED: &str = "get-server-public-key";
 
 impl Tls {
-    /// No encryption, whatever is reached.
-    pub fn off() -> Tls {
-        Tls { mode: Some(TlsMode::Off), ..Tls::default() }
-    }
-
-    /// Whether [`Tls::take`] takes an option with this name for one of the dialects.
+    /// Whether [`Tls::take_from`] takes an option with this name for one of the dialects.
     pub(crate) fn is_option(name: &str) -> bool {
-        let [mysql, postgres] = [Dialect::Mysql, Dialect::Postgres].map(TlsWords::of);
+        let [mysql, postgres] = [Dialect::Mysql, Dialect::Postgres].map(TlsWords::for_dialect);
         let plain = name.replace('_', "-");
         ["tls", "ssl-mode", "sslmode", START, KEY_FILE, KEY_OFFERED].contains(&plain.as_str())
             || [mysql, postgres].iter().any(|words| words.contain(&plain))
@@ -185,8 +180,11 @@ impl Tls {
     ///
     /// # Errors
     /// A sentence: a value that is not known, words that contradict each other.
-    pub fn take(options: &mut Vec<(String, String)>, dialect: Dialect) -> Result<Tls, String> {
-        let words = TlsWords::of(dialect);
+    pub(crate) fn take_from(
+        options: &mut Vec<(String, String)>,
+        dialect: Dialect,
+    ) -> Result<Tls, String> {
+        let words = TlsWords::for_dialect(dialect);
         let own = if dialect == Dialect::Postgres { "sslmode" } else { "ssl-mode" };
         let mut tls = Tls::default();
         let mut required_by_libpq = false;
@@ -269,9 +267,9 @@ impl Tls {
         }
     }
 
-    /// As options of a URL, which [`Tls::take`] reads.
+    /// As options of a URL, which [`Tls::take_from`] reads.
     pub fn options(&self, dialect: Dialect) -> Vec<(&'static str, String)> {
-        let words = TlsWords::of(dialect);
+        let words = TlsWords::for_dialect(dialect);
         let mut options = Vec::new();
         options.extend(self.mode.map(|mode| ("tls", mode.name().to_owned())));
         let files =
@@ -354,7 +352,7 @@ mod tests {
     fn read(dialect: Dialect, text: &str) -> Result<Tls, String> {
         let options = text.split('&').filter_map(|option| option.split_once('='));
         let mut options = options.map(|(name, value)| (name.into(), value.into())).collect();
-        let tls = Tls::take(&mut options, dialect)?;
+        let tls = Tls::take_from(&mut options, dialect)?;
         assert!(options.is_empty(), "{options:?} are left");
         Ok(tls)
     }

@@ -43,7 +43,7 @@ impl TopologyShape {
     }
 
     /// What the member with this number is, from 0.
-    pub fn role(self, member: u8) -> MemberRole {
+    pub fn role_of(self, member: u8) -> MemberRole {
         match (self, member) {
             (TopologyShape::Replicas(_), 0) => MemberRole::Source,
             (TopologyShape::Replicas(_), _) => MemberRole::Replica,
@@ -154,7 +154,7 @@ impl Topology {
     ///
     /// # Errors
     /// A sentence that says what would be right.
-    pub fn check(self) -> Result<(), String> {
+    pub fn check_delay(self) -> Result<(), String> {
         match (self.shape, self.delay) {
             (TopologyShape::Galera(_), Some(_)) => Err(
                 "a delay is for replicas and groups: the nodes of a Galera cluster listen on the \
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn the_first_is_asked_and_the_others_follow() {
         let roles = |shape: TopologyShape| -> Vec<_> {
-            (0..shape.members()).map(|member| shape.role(member).name()).collect()
+            (0..shape.members()).map(|member| shape.role_of(member).name()).collect()
         };
         assert_eq!(roles(TopologyShape::Replicas(2)), ["source", "replica", "replica"]);
         assert_eq!(roles(TopologyShape::Group(3)), ["primary", "secondary", "secondary"]);

@@ -47,7 +47,7 @@ impl Warning {
     /// show itself, and cut off where nobody reads on.
     pub fn new(severity: Severity, code: &str, text: impl Into<String>) -> Self {
         let text: String = text.into();
-        let text = foreign::bounded(&foreign::lines(&text), TEXT_MOST).into_owned();
+        let text = foreign::truncate_text(&foreign::lines(&text), TEXT_MOST).into_owned();
         Warning { severity, code: code.to_owned(), text }
     }
 

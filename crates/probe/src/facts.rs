@@ -14,7 +14,7 @@ use crate::parse;
 /// Empty if that cannot be found out.
 pub fn filesystem_facts(host: &dyn Host, path: &Path) -> Vec<(String, String)> {
     let path = host.without_links(path).unwrap_or_else(|_| path.to_owned());
-    let table = host.kernel_text(&kernel::proc("self/mountinfo")).unwrap_or_default();
+    let table = host.kernel_text(&kernel::proc_path("self/mountinfo")).unwrap_or_default();
     let Some(mount) = mount_of(&path, &table) else {
         return Vec::new();
     };
@@ -35,18 +35,18 @@ struct Facts<'a> {
 /// Facts about a host by name: `host.kernel`, `host.cpu.model`, `host.memory_kb`, …
 pub fn host_facts(host: &dyn Host) -> Vec<(String, String)> {
     let mut facts = Facts { host, found: Vec::new() };
-    facts.file("host.kernel", &kernel::proc("sys/kernel/osrelease"));
+    facts.file("host.kernel", &kernel::proc_path("sys/kernel/osrelease"));
     facts.keyed("host.os", Path::new("/etc/os-release"), "PRETTY_NAME=");
     facts.cpu();
-    let cpus = kernel::sys("devices/system/cpu");
+    let cpus = kernel::sys_path("devices/system/cpu");
     facts.file("host.cpu.idle_driver", &cpus.join("cpuidle/current_driver"));
     facts.nodes();
     facts.memory();
-    facts.file("host.swappiness", &kernel::proc("sys/vm/swappiness"));
+    facts.file("host.swappiness", &kernel::proc_path("sys/vm/swappiness"));
     facts.virtualisation();
     let clock_source = "devices/system/clocksource/clocksource0/current_clocksource";
-    facts.file("host.clock_source", &kernel::sys(clock_source));
-    let huge_pages = kernel::sys("kernel/mm/transparent_hugepage");
+    facts.file("host.clock_source", &kernel::sys_path(clock_source));
+    let huge_pages = kernel::sys_path("kernel/mm/transparent_hugepage");
     facts.chosen("host.thp", &huge_pages.join("enabled"));
     facts.chosen("host.thp.defrag", &huge_pages.join("defrag"));
     facts.mitigations();
@@ -92,7 +92,7 @@ impl Facts<'_> {
     }
 
     fn cpu(&mut self) {
-        let text = self.read(&kernel::proc("cpuinfo")).unwrap_or_default();
+        let text = self.read(&kernel::proc_path("cpuinfo")).unwrap_or_default();
         // ARM has no model name; its part number is the nearest thing.
         let model = ["model name", "CPU part"].map(|key| value_of(&text, key).to_owned());
         let model = model.into_iter().find(|model| !model.is_empty());
@@ -100,7 +100,7 @@ impl Facts<'_> {
         let online = text.lines().filter(|line| line.starts_with("processor"));
         self.set("host.cpu.logical", online.count().to_string());
         self.set("host.cpu.cores_per_socket", value_of(&text, "cpu cores"));
-        let cpus = kernel::sys("devices/system/cpu");
+        let cpus = kernel::sys_path("devices/system/cpu");
         self.file("host.cpu.smt", &cpus.join("smt/control"));
         self.file("host.cpu.boost", &cpus.join("cpufreq/boost"));
         self.file("host.cpu.no_turbo", &cpus.join("intel_pstate/no_turbo"));
@@ -119,7 +119,7 @@ impl Facts<'_> {
         let is_node = |name: &&String| {
             name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok())
         };
-        let nodes = self.names(&kernel::sys("devices/system/node"));
+        let nodes = self.names(&kernel::sys_path("devices/system/node"));
         let count = nodes.iter().filter(is_node).count();
         if count > 0 {
             self.set("host.numa_nodes", count.to_string());
@@ -127,7 +127,7 @@ impl Facts<'_> {
     }
 
     fn memory(&mut self) {
-        let text = self.read(&kernel::proc("meminfo")).unwrap_or_default();
+        let text = self.read(&kernel::proc_path("meminfo")).unwrap_or_default();
         let kb = |key: &str| value_of(&text, key).trim_end_matches(" kB").to_owned();
         self.set("host.memory_kb", kb("MemTotal"));
         self.set("host.swap_kb", kb("SwapTotal"));
@@ -137,14 +137,14 @@ impl Facts<'_> {
     /// A hint: what the firmware calls the machine, and whether the processor says that it is one
     /// of a guest.
     fn virtualisation(&mut self) {
-        let text = self.read(&kernel::proc("cpuinfo")).unwrap_or_default();
+        let text = self.read(&kernel::proc_path("cpuinfo")).unwrap_or_default();
         let flags = value_of(&text, "flags");
         let guest = flags.split(' ').any(|flag| flag == "hypervisor");
-        let dmi = |name: &str| self.read(&kernel::sys("class/dmi/id").join(name));
+        let dmi = |name: &str| self.read(&kernel::sys_path("class/dmi/id").join(name));
         let mut parts = vec![if guest { "guest" } else { "no sign of one" }.to_owned()];
         parts.extend(dmi("sys_vendor"));
         parts.extend(dmi("product_name"));
-        parts.extend(self.read(&kernel::sys("hypervisor/type")));
+        parts.extend(self.read(&kernel::sys_path("hypervisor/type")));
         let marks = ["/.dockerenv", "/run/.containerenv"];
         if marks.iter().any(|mark| self.host.status(Path::new(mark)).is_ok()) {
             parts.push("in a container".to_owned());
@@ -155,7 +155,7 @@ impl Facts<'_> {
     /// `spectre_v2: Retpolines; …`, one after the other; what does not concern the processor is
     /// left out, for the list is long.
     fn mitigations(&mut self) {
-        let folder = kernel::sys("devices/system/cpu/vulnerabilities");
+        let folder = kernel::sys_path("devices/system/cpu/vulnerabilities");
         let names = self.names(&folder);
         let mut open = Vec::new();
         let mut closed = Vec::new();
@@ -175,7 +175,7 @@ impl Facts<'_> {
 
 /// The value on the first line that begins with `key`, behind the colon if there is one.
 fn value_of<'a>(text: &'a str, key: &str) -> &'a str {
-    let value = parse::keyed(text.as_bytes(), key.as_bytes());
+    let value = parse::value_of_key(text.as_bytes(), key.as_bytes());
     let value = value.and_then(|value| std::str::from_utf8(value).ok());
     let value = value.unwrap_or_default();
     value.strip_prefix(':').unwrap_or(value).trim()

@@ -39,7 +39,7 @@ impl HostSample {
     /// # Errors
     /// [`NotObservable::Proc`].
     pub fn read(host: &dyn Host) -> Result<HostSample, NotObservable> {
-        let path = kernel::proc("stat");
+        let path = kernel::proc_path("stat");
         let text = host.kernel_file(&path)?;
         let ticks = parse::host_ticks(&text).ok_or_else(|| {
             NotObservable::Proc(path.display().to_string(), "no line \"cpu\"".to_owned())
@@ -50,7 +50,7 @@ impl HostSample {
 
     /// What a host would show that is a model: what we have used, what all have, what the
     /// hypervisor gave to others, and the time of all processors, in nanoseconds.
-    pub fn modelled(own_ns: u64, busy_ns: u64, steal_ns: u64, all_ns: u64) -> HostSample {
+    pub fn of_model(own_ns: u64, busy_ns: u64, steal_ns: u64, all_ns: u64) -> HostSample {
         let ticks = HostTicks { busy: busy_ns, steal: steal_ns, total: all_ns };
         HostSample { ticks, tick_ns: 1, own_cpu_ns: own_ns }
     }

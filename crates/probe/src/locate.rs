@@ -42,7 +42,7 @@ const FORWARDERS: [&str; 14] = [
 ];
 
 /// The process that serves `transport`, the topmost one that holds the listening socket.
-pub(crate) fn listener(host: &dyn Host, transport: &Transport) -> Result<u32, NotObservable> {
+pub(crate) fn find_listener(host: &dyn Host, transport: &Transport) -> Result<u32, NotObservable> {
     let address = transport.to_string();
     let inodes = match transport {
         Transport::Tcp(name, port) => tcp_inodes(host, name, *port)?,
@@ -78,9 +78,9 @@ fn tcp_inodes(host: &dyn Host, name: &str, port: u16) -> Result<Vec<u64>, NotObs
     let addresses = (name, port)
         .to_socket_addrs()
         .map_err(|error| NotObservable::UnknownHost(name.to_owned(), error.to_string()))?;
-    let mut listeners = parse::tcp_listeners(&host.kernel_file(&kernel::proc("net/tcp"))?);
+    let mut listeners = parse::tcp_listeners(&host.kernel_file(&kernel::proc_path("net/tcp"))?);
     // A kernel without IPv6 has no such file.
-    if let Ok(text) = host.kernel_file(&kernel::proc("net/tcp6")) {
+    if let Ok(text) = host.kernel_file(&kernel::proc_path("net/tcp6")) {
         listeners.extend(parse::tcp_listeners(&text));
     }
     for address in addresses {
@@ -116,14 +116,14 @@ fn listening_on(ip: IpAddr, port: u16, listeners: &[TcpListener]) -> Vec<u64> {
 }
 
 fn is_local(host: &dyn Host, ip: IpAddr) -> Result<bool, NotObservable> {
-    Ok(ip.is_loopback() || ip.is_unspecified() || host.addresses()?.contains(&ip))
+    Ok(ip.is_loopback() || ip.is_unspecified() || host.interface_addresses()?.contains(&ip))
 }
 
 /// Compares paths with links resolved, for `/var/run` is `/run` on most systems.
 fn unix_inodes(host: &dyn Host, path: &Path) -> Result<Vec<u64>, NotObservable> {
     let resolved = |path: &Path| host.without_links(path).unwrap_or_else(|_| path.to_owned());
     let wanted = resolved(path);
-    let listeners = parse::unix_listeners(&host.kernel_file(&kernel::proc("net/unix"))?);
+    let listeners = parse::unix_listeners(&host.kernel_file(&kernel::proc_path("net/unix"))?);
     let same = |bytes: &[u8]| {
         let bound = PathBuf::from(std::ffi::OsString::from_vec(bytes.to_vec()));
         bound == path || resolved(&bound) == wanted
@@ -140,7 +140,7 @@ fn holders(host: &dyn Host, inodes: &[u64], all: &[Stat]) -> (Vec<u32>, bool) {
         if stat.comm == b"systemd" {
             continue;
         }
-        let files = kernel::process(stat.pid, "fd");
+        let files = kernel::process_path(stat.pid, "fd");
         let links = match host.names(&files) {
             Ok(links) => links,
             Err(error) => {
@@ -149,7 +149,7 @@ fn holders(host: &dyn Host, inodes: &[u64], all: &[Stat]) -> (Vec<u32>, bool) {
             }
         };
         let holds = links.iter().any(|number| {
-            host.link(&files.join(number))
+            host.link_target(&files.join(number))
                 .ok()
                 .and_then(|link| parse::socket_inode(link.as_os_str().as_bytes()))
                 .is_some_and(|inode| inodes.contains(&inode))

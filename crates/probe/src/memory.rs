@@ -27,9 +27,9 @@ impl ServerProbe {
     /// `/proc` cannot be read.
     pub fn resident_bytes(&self) -> Result<Option<u64>, NotObservable> {
         let mut sum = 0;
-        for pid in self.processes()? {
+        for pid in self.process_ids()? {
             // A process that has just ended has an empty file, or none, and holds nothing.
-            match self.host().kernel_file(&kernel::process(pid, "smaps_rollup")) {
+            match self.host().kernel_file(&kernel::process_path(pid, "smaps_rollup")) {
                 Ok(text) => sum += proportional_kb(&text).unwrap_or(0) * KB,
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(None),
                 Err(_) => {}
@@ -40,7 +40,7 @@ impl ServerProbe {
 }
 
 fn proportional_kb(rollup: &[u8]) -> Option<u64> {
-    let value = parse::keyed(rollup, b"Pss:")?;
+    let value = parse::value_of_key(rollup, b"Pss:")?;
     let digits = value.strip_suffix(b"kB").unwrap_or(value).trim_ascii();
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
@@ -72,7 +72,7 @@ pub fn directory_bytes(host: &dyn Host, directory: &Path) -> Result<u64, NotObse
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_host::{Local, local};
+    use dbdyno_host::{Local, local_host};
 
     use super::*;
 
@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn this_process_holds_memory() {
-        let bytes = ServerProbe::of_process(&local(), std::process::id()).resident_bytes().unwrap();
+        let bytes =
+            ServerProbe::of_process(&local_host(), std::process::id()).resident_bytes().unwrap();
         assert!(bytes.is_some_and(|bytes| bytes > 100 * KB), "{bytes:?}");
     }
 

@@ -28,7 +28,7 @@ pub struct Stat {
 }
 
 /// Parses `/proc/PID/stat`. The name ends at the *last* parenthesis: it may hold others itself.
-pub fn stat(text: &[u8]) -> Option<Stat> {
+pub fn process_stat(text: &[u8]) -> Option<Stat> {
     let open = text.iter().position(|&byte| byte == b'(')?;
     let close = text.iter().rposition(|&byte| byte == b')')?;
     let pid = number(text.get(..open)?)?;
@@ -60,15 +60,15 @@ pub struct Switches {
 }
 
 /// Parses `/proc/PID/task/TID/status`.
-pub fn switches(status: &[u8]) -> Option<Switches> {
-    let voluntary = number(keyed(status, b"voluntary_ctxt_switches:")?)?;
-    let involuntary = number(keyed(status, b"nonvoluntary_ctxt_switches:")?)?;
+pub(crate) fn thread_switches(status: &[u8]) -> Option<Switches> {
+    let voluntary = number(value_of_key(status, b"voluntary_ctxt_switches:")?)?;
+    let involuntary = number(value_of_key(status, b"nonvoluntary_ctxt_switches:")?)?;
     Some(Switches { voluntary, involuntary })
 }
 
 /// Those of both kinds together, from the same file.
 pub fn context_switches(status: &[u8]) -> Option<u64> {
-    let Switches { voluntary, involuntary } = switches(status)?;
+    let Switches { voluntary, involuntary } = thread_switches(status)?;
     voluntary.checked_add(involuntary)
 }
 
@@ -84,8 +84,8 @@ pub struct Io {
 /// Parses `/proc/PID/io`.
 pub fn io(text: &[u8]) -> Option<Io> {
     Some(Io {
-        read_bytes: number(keyed(text, b"read_bytes:")?)?,
-        written_bytes: number(keyed(text, b"write_bytes:")?)?,
+        read_bytes: number(value_of_key(text, b"read_bytes:")?)?,
+        written_bytes: number(value_of_key(text, b"write_bytes:")?)?,
     })
 }
 
@@ -192,7 +192,7 @@ pub fn socket_inode(link: &[u8]) -> Option<u64> {
 }
 
 /// The value on the first line that begins with `key`, without the spaces around it.
-pub fn keyed<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+pub(crate) fn value_of_key<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     text.split(|&byte| byte == b'\n')
         .find_map(|line| line.strip_prefix(key))
         .map(<[u8]>::trim_ascii)

@@ -46,13 +46,13 @@ const GROUP_FILES: [(&str, &str); 6] = [
 
 impl ServerProbe {
     /// The program that the root process runs; `None` if nobody may know.
-    pub fn binary(&self) -> Option<PathBuf> {
-        self.host().link(&self.file("exe")).ok()
+    pub fn binary_path(&self) -> Option<PathBuf> {
+        self.host().link_target(&self.file("exe")).ok()
     }
 
     /// Facts about the root process by name: `process.binary`, `process.compiler`,
     /// `process.allocator`, `process.limit.open_files`, `process.filesystem.type`, …
-    pub fn facts(&self) -> Vec<(String, String)> {
+    pub fn process_facts(&self) -> Vec<(String, String)> {
         let text = |name: &str| self.host().kernel_text(&self.file(name));
         let mut facts = Vec::new();
         let mut set = |name: &str, value: Option<String>| {
@@ -60,7 +60,7 @@ impl ServerProbe {
                 facts.push((format!("process.{name}"), value));
             }
         };
-        set("binary", self.binary().map(|path| path.display().to_string()));
+        set("binary", self.binary_path().map(|path| path.display().to_string()));
         set("compiler", compilers(self.host(), &self.file("exe")));
         set("allocator", text("maps").and_then(|maps| allocator(&maps)));
         let status = text("status").unwrap_or_default();
@@ -84,12 +84,12 @@ impl ServerProbe {
 
     /// The directory in which the server works, which is that of its data.
     pub(crate) fn data_directory(&self) -> Option<PathBuf> {
-        self.host().link(&self.file("cwd")).ok()
+        self.host().link_target(&self.file("cwd")).ok()
     }
 
     /// A file of the kernel about the root process.
     fn file(&self, name: &str) -> PathBuf {
-        kernel::process(self.root(), name)
+        kernel::process_path(self.root_pid(), name)
     }
 
     /// Length of the file that the server's errors go to, bytes; `None` if they go elsewhere.
@@ -216,7 +216,7 @@ fn group_limits(host: &dyn Host, groups: &str) -> Vec<(&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_host::{Local, ScriptedHost, local};
+    use dbdyno_host::{Local, ScriptedHost, local_host};
 
     use super::*;
 
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn this_process_has_a_program_an_allocator_and_a_disk() {
-        let facts = ServerProbe::of_process(&local(), std::process::id()).facts();
+        let facts = ServerProbe::of_process(&local_host(), std::process::id()).process_facts();
         for name in ["process.binary", "process.allocator", "process.limit.open_files"] {
             assert!(facts.iter().any(|(known, _)| known == name), "{name} in {facts:?}");
         }

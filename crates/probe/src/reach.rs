@@ -75,7 +75,7 @@ impl ServerProbe {
     /// # Errors
     /// `/proc` cannot be read.
     pub fn held_memory(&self) -> Result<Option<HeldMemory>, NotObservable> {
-        let pids = self.processes()?.into_iter();
+        let pids = self.process_ids()?.into_iter();
         let processes: Vec<ProcessMappings> =
             pids.filter_map(|pid| ProcessMappings::of(self.host(), pid)).collect();
         Ok((!processes.is_empty()).then_some(HeldMemory { processes }))
@@ -106,7 +106,7 @@ impl HeldMemory {
             });
             let Some((process, mapping)) = found else { break };
             let address = mapping.addresses.start + at * PAGE;
-            if process.memory.present(address, 1).first() == Some(&true) {
+            if process.memory.resident_pages(address, 1).first() == Some(&true) {
                 took_ns.extend(process.memory.touch_ns(address));
             }
         }
@@ -147,9 +147,9 @@ impl Reach {
 impl ProcessMappings {
     /// `None` for a process that has ended or may not be looked into.
     fn of(host: &dyn Host, pid: u32) -> Option<ProcessMappings> {
-        let maps = host.kernel_text(&kernel::process(pid, "maps"))?;
+        let maps = host.kernel_text(&kernel::process_path(pid, "maps"))?;
         let mappings: Vec<Mapping> = maps.lines().filter_map(Mapping::read).collect();
-        let memory = host.memory(pid)?;
+        let memory = host.process_memory(pid)?;
         (!mappings.is_empty()).then_some(ProcessMappings { memory, mappings })
     }
 
@@ -160,7 +160,7 @@ impl ProcessMappings {
             let count = CHUNK.min(mapping.pages() as usize - from);
             let begin = mapping.addresses.start + from as u64 * PAGE;
             let mut there = Vec::new();
-            for (at, present) in self.memory.present(begin, count).into_iter().enumerate() {
+            for (at, present) in self.memory.resident_pages(begin, count).into_iter().enumerate() {
                 let is_known = seen.as_deref_mut().is_some_and(|seen| {
                     let before = seen[from + at];
                     seen[from + at] |= present;
@@ -171,7 +171,7 @@ impl ProcessMappings {
                 }
             }
             if !there.is_empty() {
-                fetched += self.memory.touch(&there) as u64;
+                fetched += self.memory.touch_addresses(&there) as u64;
             }
         }
         fetched
@@ -213,7 +213,7 @@ impl Mapping {
 mod tests {
     use std::sync::Arc;
 
-    use dbdyno_host::{Local, ScriptedHost, SharedHost, local};
+    use dbdyno_host::{Local, ScriptedHost, SharedHost, local_host};
 
     use super::*;
 
@@ -256,11 +256,11 @@ mod tests {
         let own = ProcessMappings::of(&Local, std::process::id()).unwrap();
         let addresses = start..start + pages as u64 * PAGE;
         let mapping = Mapping { addresses, shared: None };
-        let before = own.memory.present(start, pages);
+        let before = own.memory.resident_pages(start, pages);
         let written = before.iter().filter(|there| **there).count();
         assert!((pages / 2..=pages).contains(&written), "{written}");
         assert_eq!(own.fetch(&mapping, None), written as u64);
-        assert_eq!(own.memory.present(start, pages), before, "reading gives no memory");
+        assert_eq!(own.memory.resident_pages(start, pages), before, "reading gives no memory");
 
         let mut seen = vec![false; pages];
         assert_eq!(own.fetch(&mapping, Some(&mut seen)), written as u64);
@@ -323,7 +323,7 @@ mod tests {
     fn memory_that_may_not_be_looked_at_is_not_known() {
         let host = ScriptedHost::new(SHARING);
         for pid in [5, 6] {
-            host.add(&format!("@ /proc/{pid}/pagemap !"));
+            host.add_places(&format!("@ /proc/{pid}/pagemap !"));
         }
         let host: SharedHost = Arc::new(host);
         let held = ServerProbe::of_process(&host, 5).held_memory().unwrap();
@@ -333,8 +333,10 @@ mod tests {
     #[test]
     fn the_memory_of_this_process_and_of_none() {
         let block = vec![1u8; 256 * PAGE as usize];
-        let held =
-            ServerProbe::of_process(&local(), std::process::id()).held_memory().unwrap().unwrap();
+        let held = ServerProbe::of_process(&local_host(), std::process::id())
+            .held_memory()
+            .unwrap()
+            .unwrap();
         assert!(held.fetch() >= 256);
         drop(block);
         let empty = HeldMemory { processes: Vec::new() };

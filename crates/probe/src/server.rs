@@ -52,7 +52,7 @@ impl ServerProbe {
     /// Another host, nobody listens, no permission to see who does, or a program that only passes
     /// the traffic on.
     pub fn locate(host: &SharedHost, transport: &Transport) -> Result<ServerProbe, NotObservable> {
-        let root = locate::listener(&**host, transport)?;
+        let root = locate::find_listener(&**host, transport)?;
         Ok(ServerProbe::of_process(host, root))
     }
 
@@ -62,7 +62,7 @@ impl ServerProbe {
     }
 
     /// The process id of the root.
-    pub fn root(&self) -> u32 {
+    pub fn root_pid(&self) -> u32 {
         self.root
     }
 
@@ -84,13 +84,13 @@ impl ServerProbe {
     }
 
     /// Ids of the server's processes, the root first.
-    pub(crate) fn processes(&self) -> Result<Vec<u32>, NotObservable> {
+    pub(crate) fn process_ids(&self) -> Result<Vec<u32>, NotObservable> {
         Ok(descendants(self.root, &all_processes(self.host())?))
     }
 
     /// One look: the tree, and how many of its processes ended while it was taken.
     fn look(&self) -> Result<(ProcessTree, usize), NotObservable> {
-        let found = self.processes()?;
+        let found = self.process_ids()?;
         let mut tree = ProcessTree { tick_ns: self.host.tick_ns(), processes: BTreeMap::new() };
         let mut missing = 0;
         for pid in found {
@@ -115,7 +115,7 @@ impl ServerProbe {
 impl ServerSample {
     /// What a server would show that is a model, and has used so much processor time since it
     /// began.
-    pub fn modelled(cpu_ns: u64) -> ServerSample {
+    pub fn of_model(cpu_ns: u64) -> ServerSample {
         let process = Process { cpu_ns, ..Process::default() };
         let processes = BTreeMap::from([(1, process)]);
         ServerSample { tree: ProcessTree { tick_ns: 1, processes }, probe_cpu_ns: 0 }
@@ -133,7 +133,7 @@ impl ServerSample {
     }
 
     /// Number of processes seen.
-    pub fn processes(&self) -> usize {
+    pub fn process_count(&self) -> usize {
         self.tree.processes.len()
     }
 }
@@ -159,7 +159,7 @@ fn descendants(root: u32, all: &[Stat]) -> Vec<u32> {
 fn read_process(host: &dyn Host, pid: u32) -> Option<Process> {
     let stat = read_stat(host, pid)?;
     let cpu_ns = host.cpu_ns(pid)?;
-    let io = match host.kernel_file(&kernel::process(pid, "io")) {
+    let io = match host.kernel_file(&kernel::process_path(pid, "io")) {
         Ok(text) => parse::io(&text),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
         Err(_) => return None,
@@ -179,8 +179,8 @@ fn read_process(host: &dyn Host, pid: u32) -> Option<Process> {
 /// Threads that end while the list is read are left out, like those that ended before.
 fn read_switches(host: &dyn Host, pid: u32) -> Option<BTreeMap<u32, u64>> {
     let mut switches = BTreeMap::new();
-    for tid in host.numbers(&kernel::process(pid, "task")).ok()? {
-        match host.kernel_file(&kernel::process(pid, &format!("task/{tid}/status"))) {
+    for tid in host.numeric_names(&kernel::process_path(pid, "task")).ok()? {
+        match host.kernel_file(&kernel::process_path(pid, &format!("task/{tid}/status"))) {
             Ok(status) => {
                 switches.insert(tid, parse::context_switches(&status)?);
             }
@@ -193,7 +193,7 @@ fn read_switches(host: &dyn Host, pid: u32) -> Option<BTreeMap<u32, u64>> {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_host::local;
+    use dbdyno_host::local_host;
 
     use super::*;
 
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_process_that_never_was_is_a_dead_server() {
         // Above the largest id that Linux gives (PID_MAX_LIMIT, 2^22).
-        let probe = ServerProbe::of_process(&local(), 1 << 23);
+        let probe = ServerProbe::of_process(&local_host(), 1 << 23);
         assert_eq!(probe.sample().unwrap_err(), NotObservable::ServerDied(1 << 23));
     }
 }

@@ -40,10 +40,10 @@ pub struct ThreadsCost {
 impl ThreadsSample {
     /// Looks at the threads of this process whose names begin so. A thread that cannot be read has
     /// ended.
-    pub fn named(host: &dyn Host, prefix: &str) -> ThreadsSample {
+    pub fn with_name_prefix(host: &dyn Host, prefix: &str) -> ThreadsSample {
         let Some(pid) = host.own_pid() else { return ThreadsSample::default() };
-        let tasks = kernel::process(pid, "task");
-        let ids = host.numbers(&tasks).unwrap_or_default();
+        let tasks = kernel::process_path(pid, "task");
+        let ids = host.numeric_names(&tasks).unwrap_or_default();
         let used = |id: u32| Some((id, usage(host, &tasks.join(id.to_string()), prefix)?));
         ThreadsSample(ids.into_iter().filter_map(used).collect())
     }
@@ -74,7 +74,7 @@ fn usage(host: &dyn Host, task: &Path, prefix: &str) -> Option<TaskUsage> {
     }
     let schedule = host.kernel_text(&task.join("schedstat"))?;
     let cpu_ns = schedule.split_ascii_whitespace().next()?.parse().ok()?;
-    let switches = parse::switches(&host.kernel_file(&task.join("status")).ok()?)?;
+    let switches = parse::thread_switches(&host.kernel_file(&task.join("status")).ok()?)?;
     let io = host.kernel_file(&task.join("io")).ok().and_then(|text| parse::io(&text));
     Some(TaskUsage { cpu_ns, switches, io: io.unwrap_or_default() })
 }
@@ -100,10 +100,10 @@ mod tests {
         let before =
             thread(7, "dbdyno", [900, 9, 9, 9]) + &thread(8, "rocksdb:low0", [50, 1, 2, 3]);
         let host = ScriptedHost::new(&before).with_own_pid(7);
-        let earlier = ThreadsSample::named(&host, "rocksdb:");
-        host.add(&thread(7, "dbdyno", [1_900, 99, 99, 99]));
-        host.add(&thread(8, "rocksdb:low0", [80, 4, 3, 4_099]));
-        host.add(&thread(9, "rocksdb:high0", [11, 1, 0, 0]));
+        let earlier = ThreadsSample::with_name_prefix(&host, "rocksdb:");
+        host.add_places(&thread(7, "dbdyno", [1_900, 99, 99, 99]));
+        host.add_places(&thread(8, "rocksdb:low0", [80, 4, 3, 4_099]));
+        host.add_places(&thread(9, "rocksdb:high0", [11, 1, 0, 0]));
         let cost = ThreadsCost {
             cpu_ns: 30 + 11,
             voluntary_switches: 3 + 1,
@@ -111,19 +111,23 @@ mod tests {
             read_bytes: 0,
             written_bytes: 4_096,
         };
-        assert_eq!(ThreadsSample::named(&host, "rocksdb:").cost_since(&earlier), cost);
-        let none = ThreadsSample::named(&host, "nobody:");
+        assert_eq!(ThreadsSample::with_name_prefix(&host, "rocksdb:").cost_since(&earlier), cost);
+        let none = ThreadsSample::with_name_prefix(&host, "nobody:");
         assert_eq!(none.cost_since(&ThreadsSample::default()), ThreadsCost::default());
     }
 
     #[test]
     fn a_thread_whose_traffic_may_not_be_seen_is_counted_without_it() {
         let host = ScriptedHost::new(&thread(8, "rocksdb:low0", [50, 1, 2, 3])).with_own_pid(7);
-        host.add("@ /proc/7/task/8/io !");
-        let cost = ThreadsSample::named(&host, "rocksdb:").cost_since(&ThreadsSample::default());
+        host.add_places("@ /proc/7/task/8/io !");
+        let cost = ThreadsSample::with_name_prefix(&host, "rocksdb:")
+            .cost_since(&ThreadsSample::default());
         assert_eq!((cost.cpu_ns, cost.written_bytes), (50, 0));
         // Threads of ours are not looked for where we do not run.
         let elsewhere = ScriptedHost::new(&thread(8, "rocksdb:low0", [50, 1, 2, 3]));
-        assert_eq!(ThreadsSample::named(&elsewhere, "rocksdb:"), ThreadsSample::default());
+        assert_eq!(
+            ThreadsSample::with_name_prefix(&elsewhere, "rocksdb:"),
+            ThreadsSample::default()
+        );
     }
 }

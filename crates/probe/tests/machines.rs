@@ -82,7 +82,7 @@ fn each_machine_has_its_facts_and_no_others() {
 fn the_last_of_the_deepest_mounts_is_the_one_that_is_seen() {
     let table = format!("@ /proc/self/mountinfo\n{}", include_str!("data/mountinfo"));
     let host = ScriptedHost::new(&table);
-    host.add("@ /var/db -> /srv/my data");
+    host.add_places("@ /var/db -> /srv/my data");
     for (path, facts) in [
         ("/etc/x", ["ext4", "rw,relatime,discard", "/dev/vda1"]),
         ("/srv/my data/db", ["xfs", "rw,noatime,attr2", "/dev/sdb"]),
@@ -114,7 +114,7 @@ fn a_server_in_groups_of_version_1_says_what_holds_it() {
         "process.filesystem.options rw,noatime,data=ordered",
         "process.filesystem.device /dev/nvme0n1",
     ];
-    assert_eq!(lines(&probe.facts()), expected);
+    assert_eq!(lines(&probe.process_facts()), expected);
     assert_eq!(probe.resident_bytes().unwrap(), Some(8192 << 10));
     assert_eq!(probe.error_log_bytes(), Some(22));
     assert_eq!(probe.error_log_since(6, 3).as_deref(), Some(&b"for"[..]));
@@ -123,7 +123,7 @@ fn a_server_in_groups_of_version_1_says_what_holds_it() {
 #[test]
 fn what_a_container_does_not_show_is_absent_and_never_zero() {
     let (_, probe) = probe(CONTAINER, CONTAINED);
-    assert_eq!(lines(&probe.facts()), [""; 0]);
+    assert_eq!(lines(&probe.process_facts()), [""; 0]);
     assert_eq!(probe.resident_bytes(), Ok(None));
     assert_eq!(probe.error_log_bytes(), None);
     assert!(probe.held_memory().unwrap().is_none());
@@ -143,7 +143,7 @@ fn what_a_server_used_between_two_looks_is_its_cost() {
     let (host, probe) = probe(GROUPS, MARIADB);
     let first = probe.sample().unwrap();
     host.set_cpu_ns(MARIADB, 4_090_000_000);
-    host.add(
+    host.add_places(
         "@ /proc/4242/stat\n\
          4242 (mariadbd) S 1 4242 4242 0 -1 0 0 0 0 0 306 103 0 0 20 0 2 0 777\n\
          @ /proc/4242/io\nread_bytes: 1000\nwrite_bytes: 9096\n\
@@ -162,7 +162,9 @@ fn what_a_server_used_between_two_looks_is_its_cost() {
     };
     assert_eq!(second.cost_since(&first), cost);
     // Another process under the same number is another server.
-    host.add("@ /proc/4242/stat\n4242 (sh) S 1 4242 4242 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9999\n");
+    host.add_places(
+        "@ /proc/4242/stat\n4242 (sh) S 1 4242 4242 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9999\n",
+    );
     assert_eq!(probe.sample().unwrap_err(), NotObservable::ServerDied(MARIADB));
     host.remove(Path::new("/proc/4242"));
     assert_eq!(probe.sample().unwrap_err(), NotObservable::ServerDied(MARIADB));
@@ -172,12 +174,12 @@ fn what_a_server_used_between_two_looks_is_its_cost() {
 fn shares_of_a_machine_are_those_of_its_ticks() {
     let host = ScriptedHost::new(GROUPS);
     let first = HostSample::read(&host).unwrap();
-    host.add("@ /proc/stat\ncpu  1040 50 410 60040 300 20 30 210 999 0\n");
+    host.add_places("@ /proc/stat\ncpu  1040 50 410 60040 300 20 30 210 999 0\n");
     // 100 ticks of 10 ms: 50 busy, 10 stolen; the servers' 200 ms are 20 of them.
     let shares = HostSample::read(&host).unwrap().shares_since(&first, 200_000_000).unwrap();
     assert_eq!((shares.busy, shares.steal), (0.5, 0.1));
     assert!((shares.foreign - 0.3).abs() < 1e-12, "{shares:?}");
-    host.add("@ /proc/stat\nintr 7\n");
+    host.add_places("@ /proc/stat\nintr 7\n");
     let error = HostSample::read(&host).unwrap_err().to_string();
     assert!(error.starts_with("/proc/stat cannot be used (no line \"cpu\")"), "{error}");
     host.remove(Path::new("/proc/stat"));
@@ -214,14 +216,14 @@ fn who_serves_an_address_is_found_among_those_that_hold_its_socket() {
         let host: SharedHost =
             Arc::new(ScriptedHost::new(&format!("{listens}{text}")).with_own_pid(7));
         let found = ServerProbe::locate(&host, &Transport::Tcp("127.0.0.1".to_owned(), 3306));
-        assert_eq!(found.map(|probe| probe.root()), expected, "{processes:?}");
+        assert_eq!(found.map(|probe| probe.root_pid()), expected, "{processes:?}");
     }
 }
 
 #[test]
 fn what_lies_in_a_folder_is_added_up_without_following_links() {
     let host = ScriptedHost::new(GROUPS);
-    host.add("@ /data/mysql/db/t.ibd\nrows\n@ /data/mysql/away -> /data/error.log");
+    host.add_places("@ /data/mysql/db/t.ibd\nrows\n@ /data/mysql/away -> /data/error.log");
     assert_eq!(directory_bytes(&host, Path::new("/data/mysql")), Ok(2 * 4096));
     let error = directory_bytes(&host, Path::new("/data/none")).unwrap_err();
     assert!(error.to_string().starts_with("/data/none cannot be used"), "{error}");

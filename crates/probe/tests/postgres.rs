@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use dbdyno_host::local;
+use dbdyno_host::local_host;
 use dbdyno_model::Transport;
 use dbdyno_probe::ServerProbe;
 use nix::sys::signal::{Signal, kill};
@@ -161,14 +161,14 @@ fn a_postgres_with_64_backends_is_found_and_counted_right() {
     let path = server.socket().to_str().unwrap().to_owned();
     let at_port = |host: &str| Transport::Tcp(host.to_owned(), server.port);
     for transport in [Transport::Unix(path), at_port("127.0.0.1"), at_port("localhost")] {
-        let found = ServerProbe::locate(&local(), &transport).unwrap();
-        assert_eq!(found.root(), postmaster, "{transport}");
+        let found = ServerProbe::locate(&local_host(), &transport).unwrap();
+        assert_eq!(found.root_pid(), postmaster, "{transport}");
     }
 
-    let probe = ServerProbe::of_process(&local(), postmaster);
+    let probe = ServerProbe::of_process(&local_host(), postmaster);
     probe.sample().unwrap();
     let first = probe.sample().unwrap();
-    assert!(first.processes() > 64, "{}", first.processes());
+    assert!(first.process_count() > 64, "{}", first.process_count());
     let work = "SELECT sum(hashint8(i)) FROM generate_series(1, 700000) i";
     let mut truth_ns = 0;
     for session in sessions.iter_mut().take(2) {
@@ -179,7 +179,7 @@ fn a_postgres_with_64_backends_is_found_and_counted_right() {
     truth_ns += sessions.pop().unwrap().cpu_ns_of(work);
     let gone = (0..500).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
-        probe.sample().unwrap().processes() < first.processes()
+        probe.sample().unwrap().process_count() < first.process_count()
     });
     assert!(gone, "the backends of closed connections do not end");
     let second = probe.sample().unwrap();
@@ -187,7 +187,7 @@ fn a_postgres_with_64_backends_is_found_and_counted_right() {
     let cpu_ns = cost.server_cpu_ns.unwrap();
     println!(
         "looking at {} processes took {:.2} ms of processor; {:.0} ms were seen, {:.0} ms said",
-        second.processes(),
+        second.process_count(),
         second.probe_cpu_ns as f64 / 1e6,
         cpu_ns as f64 / 1e6,
         truth_ns as f64 / 1e6,

@@ -1,7 +1,7 @@
 //! The parsers on what real kernels wrote, and on anything.
 
 use dbdyno_probe::parse::{
-    Io, context_switches, host_ticks, io, socket_inode, stat, tcp_listeners, unix_listeners,
+    Io, context_switches, host_ticks, io, process_stat, socket_inode, tcp_listeners, unix_listeners,
 };
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn a_program_may_call_itself_anything() {
         if text.len() < 50 {
             text.extend_from_slice(tail);
         }
-        let parsed = stat(&text).unwrap();
+        let parsed = process_stat(&text).unwrap();
         assert_eq!(parsed.comm, comm);
         assert!(parsed.state == b'S');
     }
@@ -27,7 +27,7 @@ fn a_program_may_call_itself_anything() {
 
 #[test]
 fn the_right_fields_are_taken() {
-    let parsed = stat(include_bytes!("data/stat_spaces")).unwrap();
+    let parsed = process_stat(include_bytes!("data/stat_spaces")).unwrap();
     assert_eq!((parsed.pid, parsed.ppid), (4711, 815));
     assert_eq!((parsed.user_ticks, parsed.kernel_ticks), (850, 132));
     let reaped = (parsed.reaped_user_ticks, parsed.reaped_kernel_ticks);
@@ -75,7 +75,7 @@ fn only_sockets_that_listen_at_a_path_are_taken() {
 }
 
 fn everything(bytes: &[u8]) {
-    let _ = stat(bytes);
+    let _ = process_stat(bytes);
     let _ = context_switches(bytes);
     let _ = io(bytes);
     let _ = host_ticks(bytes);
@@ -123,7 +123,7 @@ proptest! {
         let mut text = b"42 (".to_vec();
         text.extend_from_slice(&comm);
         text.extend_from_slice(b") D 1 7 7 0 -1 0 1 2 3 4 11 12 13 14 20 0 1 0 987 0 0\n");
-        let parsed = stat(&text).unwrap();
+        let parsed = process_stat(&text).unwrap();
         prop_assert_eq!(parsed.comm, comm);
         prop_assert_eq!((parsed.pid, parsed.state, parsed.started_ticks), (42, b'D', 987));
     }

@@ -1,7 +1,7 @@
 //! Real trees of processes, compared with what those processes say of themselves.
 
 use crate::node::{self, Node};
-use dbdyno_host::{Local, local, own};
+use dbdyno_host::{Local, local_host, own};
 use dbdyno_model::{Cost, Transport};
 use dbdyno_probe::{HostSample, NotObservable, ServerProbe, ServerSample};
 
@@ -15,7 +15,7 @@ fn node() {
 }
 
 fn sample(node: &Node) -> ServerSample {
-    ServerProbe::of_process(&local(), node.pid()).sample().unwrap()
+    ServerProbe::of_process(&local_host(), node.pid()).sample().unwrap()
 }
 
 fn cost(node: &Node, earlier: &ServerSample) -> Cost {
@@ -55,11 +55,11 @@ fn a_child_that_goes_is_counted_from_the_first_look_on() {
     root.tell("child");
     let before_ns = root.tell("to 0 burn 400");
     let first = sample(&root);
-    assert_eq!(first.processes(), 2);
+    assert_eq!(first.process_count(), 2);
     let after_ns = root.tell("to 0 burn 100");
     root.tell("reap 0");
     let second = sample(&root);
-    assert_eq!(second.processes(), 1);
+    assert_eq!(second.process_count(), 1);
     assert_near(&second.cost_since(&first), after_ns - before_ns);
     root.end();
 }
@@ -138,7 +138,7 @@ fn bytes_written_survive_the_child_and_count_once() {
 fn a_server_that_dies_says_so() {
     let root = Node::start();
     let pid = root.pid();
-    let probe = ServerProbe::of_process(&local(), pid);
+    let probe = ServerProbe::of_process(&local_host(), pid);
     probe.sample().unwrap();
     root.end();
     assert_eq!(probe.sample().unwrap_err(), NotObservable::ServerDied(pid));
@@ -147,7 +147,7 @@ fn a_server_that_dies_says_so() {
 #[test]
 fn a_server_that_is_dead_but_not_buried_died() {
     let mut child = std::process::Command::new("true").spawn().unwrap();
-    let probe = ServerProbe::of_process(&local(), child.id());
+    let probe = ServerProbe::of_process(&local_host(), child.id());
     // Waits for the end without waiting for the process.
     let id = nix::sys::wait::Id::Pid(nix::unistd::Pid::from_raw(child.id() as i32));
     let flags = nix::sys::wait::WaitPidFlag::WEXITED | nix::sys::wait::WaitPidFlag::WNOWAIT;
@@ -162,7 +162,7 @@ fn what_we_serve_ourselves_and_what_others_serve_is_refused() {
     let ours = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = |host: &str, port| Transport::Tcp(host.into(), port);
     let port = ours.local_addr().unwrap().port();
-    let locate = |transport: &Transport| ServerProbe::locate(&local(), transport).unwrap_err();
+    let locate = |transport: &Transport| ServerProbe::locate(&local_host(), transport).unwrap_err();
     assert!(matches!(locate(&at("127.0.0.1", port)), NotObservable::Ourselves(_)));
     assert!(matches!(locate(&at("localhost", port)), NotObservable::Ourselves(_)));
     drop(ours);

@@ -17,7 +17,7 @@ fn main() {
     println!("results of {shape}, level by level: produced ÷ allowed, of all sets");
     for protocol in NamedProtocol::all() {
         let begun = Instant::now();
-        let Some(counted) = protocol.results(shape, 1_000_000) else { continue };
+        let Some(counted) = protocol.result_permissiveness(shape, 1_000_000) else { continue };
         let took_ms = begun.elapsed().as_secs_f64() * 1e3;
         let told = |level: usize| {
             let sets = counted[level].sets;
@@ -29,7 +29,7 @@ fn main() {
     }
     for protocol in NamedProtocol::all() {
         let begun = Instant::now();
-        let judged = protocol.judge(shape, protocol.level(), 10_000_000);
+        let judged = protocol.judge_outcomes(shape, protocol.level(), 10_000_000);
         let took_ms = begun.elapsed().as_secs_f64() * 1e3;
         let (states, outcomes) = (judged.states, judged.outcomes);
         println!(

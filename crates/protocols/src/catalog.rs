@@ -6,7 +6,7 @@ use dbdyno_cases::InterleavingSize;
 use dbdyno_check::Level;
 
 use crate::explore::{Graph, Keep};
-use crate::judged::{ExplorationVerdict, Transactional, judge};
+use crate::judged::{ExplorationVerdict, Transactional, judge_outcomes};
 use crate::level::LEVELS;
 use crate::results::{ProducedHistories, Results};
 use crate::rules::{ONE_SERVER, ProtocolEntry};
@@ -92,7 +92,7 @@ impl NamedProtocol {
 
     /// As a state machine of one server; `None` if it is one of several.
     #[must_use]
-    pub fn single(self, shape: InterleavingSize, names: Names) -> Option<Single> {
+    pub fn as_single(self, shape: InterleavingSize, names: Names) -> Option<Single> {
         let Kind::Single(entry) = self.kind else { return None };
         let rules = self.fault.map_or(entry.rules, |fault| entry.faults[fault].rules);
         Some(Single { rules, shape, names })
@@ -101,14 +101,19 @@ impl NamedProtocol {
     /// Explores it, at most `most` states, once up to symmetry, and judges what it lets through by
     /// `level`.
     #[must_use]
-    pub fn judge(self, shape: InterleavingSize, level: Level, most: usize) -> ExplorationVerdict {
+    pub fn judge_outcomes(
+        self,
+        shape: InterleavingSize,
+        level: Level,
+        most: usize,
+    ) -> ExplorationVerdict {
         let names = Names::ByAppearance;
         match self.kind {
             Kind::Single(entry) => {
                 let rules = self.fault.map_or(entry.rules, |fault| entry.faults[fault].rules);
-                judge(&Single { rules, shape, names }, level, most)
+                judge_outcomes(&Single { rules, shape, names }, level, most)
             }
-            Kind::Sharded(entry) => judge(&self.sharded(entry, shape, names), level, most),
+            Kind::Sharded(entry) => judge_outcomes(&self.sharded(entry, shape, names), level, most),
         }
     }
 
@@ -120,17 +125,21 @@ impl NamedProtocol {
     /// Permissiveness of results, level by level; `None` if there are too many sets, or more than
     /// `most` states where all have to be found.
     #[must_use]
-    pub fn results(self, shape: InterleavingSize, most: usize) -> Option<Vec<Results>> {
+    pub fn result_permissiveness(
+        self,
+        shape: InterleavingSize,
+        most: usize,
+    ) -> Option<Vec<Results>> {
         let Kind::Sharded(entry) = self.kind else {
-            let single = self.single(shape, Names::Given)?;
-            return Some(ProducedHistories::by(&single)?.count(&LEVELS));
+            let single = self.as_single(shape, Names::Given)?;
+            return Some(ProducedHistories::of_protocol(&single)?.count(&LEVELS));
         };
         // Classes do not depend on names.
         let sharded = self.sharded(entry, shape, Names::ByAppearance);
         let mut produced = ProducedHistories::new(shape)?;
-        let graph = Graph::explore(&sharded, most, Keep::States, |_, state| {
-            if let Some(outcome) = sharded.outcome(state) {
-                produced.add(&outcome);
+        let graph = Graph::explore_states(&sharded, most, Keep::States, |_, state| {
+            if let Some(outcome) = sharded.outcome_of(state) {
+                produced.add_outcome(&outcome);
             }
             ControlFlow::Continue(())
         });
@@ -140,8 +149,13 @@ impl NamedProtocol {
     /// Permissiveness of schedules, at most `most` of them; `None` for protocols of several
     /// servers, whose schedules have more steps than those of clients.
     #[must_use]
-    pub fn schedules(self, shape: InterleavingSize, level: Level, most: u64) -> Option<Schedules> {
-        let single = self.single(shape, Names::Given)?;
-        Some(Schedules::of(single.rules, shape, level, most))
+    pub fn schedule_permissiveness(
+        self,
+        shape: InterleavingSize,
+        level: Level,
+        most: u64,
+    ) -> Option<Schedules> {
+        let single = self.as_single(shape, Names::Given)?;
+        Some(Schedules::of_shape(single.rules, shape, level, most))
     }
 }

@@ -13,7 +13,7 @@ use dbdyno_cases::{Interleaving, StatementAnswer, StatementReply};
 
 use crate::explore::{Graph, Keep};
 use crate::paths::{Cover, Ways, cover_of_shortest};
-use crate::script::{Run, runs};
+use crate::script::{Run, possible_runs};
 use crate::single::{Single, SingleAction};
 
 /// Tests that take every transition of a protocol.
@@ -37,13 +37,14 @@ pub struct Tests {
 impl Tests {
     /// The fewest tests; `None` if there are more than `most` states.
     #[must_use]
-    pub fn of(protocol: &Single, most: usize) -> Option<Tests> {
-        let graph =
-            Graph::explore(protocol, most, Keep::Transitions, |_, _| ControlFlow::Continue(()));
+    pub fn of_protocol(protocol: &Single, most: usize) -> Option<Tests> {
+        let graph = Graph::explore_states(protocol, most, Keep::Transitions, |_, _| {
+            ControlFlow::Continue(())
+        });
         if !graph.is_complete {
             return None;
         }
-        let ways = Ways::of(&graph);
+        let ways = Ways::through_graph(&graph);
         let asked = |way: &Vec<u32>| -> Vec<_> {
             let actions = way.iter().map(|edge| graph.edges[*edge as usize].action);
             let asked = actions.filter_map(|action| match action {
@@ -55,7 +56,7 @@ impl Tests {
         let distinct: BTreeSet<Vec<_>> = ways.all.iter().map(asked).collect();
         Some(Tests {
             schedules: distinct.into_iter().map(|steps| Interleaving { steps }).collect(),
-            cover: ways.cover(&graph),
+            cover: ways.cover_of(&graph),
             lower_bound: ways.lower_bound,
             shortest: cover_of_shortest(&graph),
             states: graph.len() as u64,
@@ -111,7 +112,7 @@ impl Difference {
 impl Nonconformity {
     /// In words, of so many statements.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn in_words(self) -> &'static str {
         match self {
             Nonconformity::Waits => "waits where the protocol does not",
             Nonconformity::GoesOn => "does not wait where the protocol does",
@@ -140,7 +141,7 @@ pub fn difference(
         let place = (0..run.replies.len()).find(differs)?;
         Some(Difference { place, model: run.replies[place], server: server[place] })
     };
-    let all = runs(protocol, schedule);
+    let all = possible_runs(protocol, schedule);
     let differences: Option<Vec<Difference>> = all.iter().map(parts).collect();
     differences.and_then(|all| all.into_iter().max_by_key(|one| one.place))
 }
@@ -160,7 +161,7 @@ mod tests {
     fn the_fewest_ways_take_every_transition() {
         for entry in ONE_SERVER {
             for shape in ["2x1x2", "2x2x2", "3x2x1"] {
-                let tests = Tests::of(&single(entry.name, shape), usize::MAX).unwrap();
+                let tests = Tests::of_protocol(&single(entry.name, shape), usize::MAX).unwrap();
                 let what = format!("{} {shape}: {:?}", entry.name, tests.cover);
                 assert_eq!(tests.cover.transitions, tests.transitions, "{what}");
                 assert_eq!(tests.cover.states, tests.states, "{what}");
@@ -177,11 +178,11 @@ mod tests {
     fn protocols_are_told_apart_by_their_replies() {
         for model in ONE_SERVER {
             let protocol = single(model.name, "2x2x2");
-            let tests = Tests::of(&protocol, usize::MAX).unwrap();
+            let tests = Tests::of_protocol(&protocol, usize::MAX).unwrap();
             for other in ONE_SERVER {
                 let server = single(other.name, "2x2x2");
                 let parts = |schedule: &&Interleaving| {
-                    let replies = &runs(&server, schedule)[0].replies;
+                    let replies = &possible_runs(&server, schedule)[0].replies;
                     difference(&protocol, schedule, replies).is_some()
                 };
                 let parted = tests.schedules.iter().filter(parts).count();

@@ -23,9 +23,9 @@ pub trait Protocol {
     /// Where it begins.
     fn initial(&self) -> Self::State;
     /// Adds what may happen in this state, always in the same order.
-    fn actions(&self, state: &Self::State, to: &mut Vec<Self::Action>);
+    fn add_actions(&self, state: &Self::State, to: &mut Vec<Self::Action>);
     /// What comes of it. The action must be one of those that the state has.
-    fn step(&self, state: &Self::State, action: Self::Action) -> Self::State;
+    fn next_state(&self, state: &Self::State, action: Self::Action) -> Self::State;
 }
 
 /// Whether transitions are kept.
@@ -74,7 +74,7 @@ enum TransitionInsertion {
 impl<P: Protocol> Graph<P> {
     /// Finds the states, at most `most` of them, and shows each to `visit` when it is found;
     /// `visit` may end the search.
-    pub fn explore(
+    pub fn explore_states(
         protocol: &P,
         most: usize,
         keep: Keep,
@@ -99,10 +99,10 @@ impl<P: Protocol> Graph<P> {
         let mut at = 0;
         while at < graph.states.len() {
             actions.clear();
-            protocol.actions(&graph.states[at], &mut actions);
+            protocol.add_actions(&graph.states[at], &mut actions);
             graph.ends += u64::from(actions.is_empty());
             for &action in &actions {
-                let next = protocol.step(&graph.states[at], action);
+                let next = protocol.next_state(&graph.states[at], action);
                 let is_over = match graph.add(&mut places, at, action, next, most, keep) {
                     TransitionInsertion::Known => false,
                     TransitionInsertion::TooMany => true,
@@ -179,7 +179,7 @@ impl<P: Protocol> Graph<P> {
 
     /// The largest number of actions that a state needs, at least.
     #[must_use]
-    pub(crate) fn deepest(&self) -> u32 {
+    pub(crate) fn greatest_depth(&self) -> u32 {
         self.found.last().map_or(0, |found| found.2)
     }
 
@@ -315,12 +315,12 @@ mod tests {
             (0, 0)
         }
 
-        fn actions(&self, state: &(u32, u32), to: &mut Vec<Go>) {
+        fn add_actions(&self, state: &(u32, u32), to: &mut Vec<Go>) {
             to.extend((state.0 < self.side).then_some(Go::Right));
             to.extend((state.1 < self.side).then_some(Go::Up));
         }
 
-        fn step(&self, state: &(u32, u32), action: Go) -> (u32, u32) {
+        fn next_state(&self, state: &(u32, u32), action: Go) -> (u32, u32) {
             match action {
                 Go::Right => (state.0 + 1, state.1),
                 Go::Up => (state.0, state.1 + 1),
@@ -332,15 +332,16 @@ mod tests {
     fn all_states_are_found_once_by_a_shortest_way() {
         let side = 40;
         let mut seen = std::collections::HashSet::new();
-        let graph = Graph::explore(&Grid { side }, usize::MAX, Keep::Transitions, |_, state| {
-            assert!(seen.insert(*state), "{state:?} was found twice");
-            ControlFlow::Continue(())
-        });
+        let graph =
+            Graph::explore_states(&Grid { side }, usize::MAX, Keep::Transitions, |_, state| {
+                assert!(seen.insert(*state), "{state:?} was found twice");
+                ControlFlow::Continue(())
+            });
         let across = u64::from(side) + 1;
         assert_eq!(graph.len() as u64, across * across);
         assert_eq!(graph.transitions, 2 * across * u64::from(side));
         assert_eq!(graph.edges.len() as u64, graph.transitions);
-        assert_eq!((graph.ends, graph.deepest(), graph.is_complete), (1, 2 * side, true));
+        assert_eq!((graph.ends, graph.greatest_depth(), graph.is_complete), (1, 2 * side, true));
         for number in 0..graph.len() as u32 {
             let (right, up) = *graph.state(number);
             assert_eq!(graph.depth(number), right + up);
@@ -351,14 +352,15 @@ mod tests {
     #[test]
     fn a_bound_is_kept_and_told() {
         let never = |_, _: &(u32, u32)| ControlFlow::Continue(());
-        let graph = Graph::explore(&Grid { side: 40 }, 100, Keep::States, never);
+        let graph = Graph::explore_states(&Grid { side: 40 }, 100, Keep::States, never);
         assert_eq!((graph.len(), graph.is_complete), (100, false));
-        let exact = Graph::explore(&Grid { side: 9 }, 100, Keep::States, never);
+        let exact = Graph::explore_states(&Grid { side: 9 }, 100, Keep::States, never);
         assert_eq!((exact.len(), exact.is_complete), (100, true));
-        let stopped = Graph::explore(&Grid { side: 9 }, 100, Keep::States, |at, _| match at {
-            5 => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        });
+        let stopped =
+            Graph::explore_states(&Grid { side: 9 }, 100, Keep::States, |at, _| match at {
+                5 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            });
         assert_eq!((stopped.len(), stopped.is_complete), (6, false));
     }
 }

@@ -29,12 +29,12 @@ pub struct Scene {
 
 impl StateFact {
     /// A text.
-    pub(crate) fn text(text: impl Into<String>) -> StateFact {
+    pub(crate) fn from_text(text: impl Into<String>) -> StateFact {
         StateFact::Text(text.into())
     }
 
     /// A list of texts.
-    pub(crate) fn texts(texts: impl IntoIterator<Item = String>) -> StateFact {
+    pub(crate) fn from_texts(texts: impl IntoIterator<Item = String>) -> StateFact {
         StateFact::List(texts.into_iter().map(StateFact::Text).collect())
     }
 }

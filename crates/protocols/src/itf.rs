@@ -66,7 +66,8 @@ mod tests {
     #[test]
     fn a_trace_is_as_the_format_wants_it() {
         for protocol in NamedProtocol::all() {
-            let judged = protocol.judge("2x2x2".parse().unwrap(), protocol.level(), 1_000_000);
+            let judged =
+                protocol.judge_outcomes("2x2x2".parse().unwrap(), protocol.level(), 1_000_000);
             let told = itf(&judged.trace, "a test", "an example");
             let vars: Vec<&str> = told["vars"]
                 .as_array()

@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use dbdyno_check::{Level, LevelVerdict, drawn};
+use dbdyno_check::{Level, LevelVerdict, violation_drawing};
 
 use crate::explore::{Graph, Keep, Protocol};
 use crate::fact::{Facts, Scene};
@@ -19,18 +19,18 @@ use crate::single::{Single, SingleState};
 /// A protocol of transactions.
 pub trait Transactional: Protocol {
     /// What came of the transactions, if none of them is open.
-    fn outcome(&self, state: &Self::State) -> Option<ProtocolOutcome>;
+    fn outcome_of(&self, state: &Self::State) -> Option<ProtocolOutcome>;
     /// What is shown of a state.
-    fn facts(&self, state: &Self::State) -> Facts;
+    fn facts_of(&self, state: &Self::State) -> Facts;
 }
 
 impl Transactional for Single {
-    fn outcome(&self, state: &SingleState) -> Option<ProtocolOutcome> {
-        Single::outcome(self, state)
+    fn outcome_of(&self, state: &SingleState) -> Option<ProtocolOutcome> {
+        Single::outcome_of(self, state)
     }
 
-    fn facts(&self, state: &SingleState) -> Facts {
-        Single::facts(self, state)
+    fn facts_of(&self, state: &SingleState) -> Facts {
+        Single::facts_of(self, state)
     }
 }
 
@@ -70,24 +70,28 @@ pub struct ExplorationVerdict {
 ///
 /// # Panics
 /// If `check` accepts no proof of its own.
-pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> ExplorationVerdict {
+pub fn judge_outcomes<P: Transactional>(
+    protocol: &P,
+    level: Level,
+    most: usize,
+) -> ExplorationVerdict {
     let mut known: HashSet<ProtocolOutcome> = HashSet::new();
     let mut broken = None;
     let mut undecided = None;
     let mut shown = 0;
     let mut most_committed = 0;
-    let graph = Graph::explore(protocol, most, Keep::States, |number, state| {
-        let Some(outcome) = protocol.outcome(state) else { return ControlFlow::Continue(()) };
+    let graph = Graph::explore_states(protocol, most, Keep::States, |number, state| {
+        let Some(outcome) = protocol.outcome_of(state) else { return ControlFlow::Continue(()) };
         let is_new = known.insert(outcome);
-        let committed = outcome.committed();
+        let committed = outcome.committed_count();
         if committed >= most_committed {
             (shown, most_committed) = (number, committed);
         }
         if !is_new {
             return ControlFlow::Continue(());
         }
-        let history = outcome.history();
-        match outcome.verdict(level) {
+        let history = outcome.as_history();
+        match outcome.level_verdict(level) {
             LevelVerdict::Holds(_) => ControlFlow::Continue(()),
             LevelVerdict::CannotTell(why) => {
                 undecided = Some(why);
@@ -95,23 +99,24 @@ pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> Explo
             }
             verdict => {
                 let anomaly = verdict.anomaly().unwrap_or_default().to_owned();
-                broken = Some(BrokenOutcome { anomaly, drawing: drawn(&history, &verdict) });
+                broken =
+                    Some(BrokenOutcome { anomaly, drawing: violation_drawing(&history, &verdict) });
                 shown = number;
                 ControlFlow::Break(())
             }
         }
     });
-    let first = Scene { action: String::new(), facts: protocol.facts(graph.state(0)) };
+    let first = Scene { action: String::new(), facts: protocol.facts_of(graph.state(0)) };
     let scene = |(action, state): (P::Action, &P::State)| Scene {
         action: action.to_string(),
-        facts: protocol.facts(state),
+        facts: protocol.facts_of(state),
     };
     let way = graph.way_to(shown).into_iter().map(scene);
     ExplorationVerdict {
         states: graph.len() as u64,
         transitions: graph.transitions,
         ends: graph.ends,
-        depth: graph.deepest(),
+        depth: graph.greatest_depth(),
         outcomes: known.len() as u64,
         is_cut_short: !graph.is_complete && broken.is_none() && undecided.is_none(),
         trace: std::iter::once(first).chain(way).collect(),

@@ -37,7 +37,7 @@ pub(crate) struct Footprint {
 }
 
 /// All orders of `count` transactions.
-pub(crate) fn orders(count: usize) -> &'static [[u8; MOST]] {
+pub(crate) fn all_orders(count: usize) -> &'static [[u8; MOST]] {
     const TWO: [[u8; MOST]; 2] = [[0, 1, 2], [1, 0, 2]];
     const THREE: [[u8; MOST]; 6] =
         [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -45,8 +45,8 @@ pub(crate) fn orders(count: usize) -> &'static [[u8; MOST]] {
 }
 
 /// Whether a level allows that these transactions commit with what they read.
-pub(crate) fn allows(level: Level, all: &[Footprint]) -> bool {
-    orders(all.len()).iter().any(|order| is_execution(level, all, &order[..all.len()]))
+pub(crate) fn allows_footprints(level: Level, all: &[Footprint]) -> bool {
+    all_orders(all.len()).iter().any(|order| is_execution(level, all, &order[..all.len()]))
 }
 
 /// The same where the order of versions is known: by key, who wrote them.
@@ -63,7 +63,7 @@ pub(crate) fn allows_versions(
                 .is_sorted()
         })
     };
-    orders(all.len()).iter().any(|order| {
+    all_orders(all.len()).iter().any(|order| {
         let order = &order[..all.len()];
         agrees(order) && is_execution(level, all, order)
     })
@@ -108,7 +108,7 @@ fn is_execution(level: Level, all: &[Footprint], order: &[u8]) -> bool {
 #[must_use]
 pub(crate) fn allows_schedule(level: Level, schedule: &Interleaving) -> bool {
     let count = schedule.steps.iter().map(|(who, _)| usize::from(*who) + 1).max().unwrap_or(0);
-    orders(count).iter().any(|order| {
+    all_orders(count).iter().any(|order| {
         let order = &order[..count];
         order.iter().enumerate().all(|(at, who)| {
             let fits = |view: usize| fits(schedule, *who, &order[..view]);
@@ -152,7 +152,7 @@ fn wrote(schedule: &Interleaving, who: u8, key: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use dbdyno_cases::InterleavingSize;
-    use dbdyno_cases::serial::allowed;
+    use dbdyno_cases::serial::is_serializable;
 
     use super::*;
 
@@ -160,17 +160,17 @@ mod tests {
     #[test]
     fn what_serializability_allows_is_what_serial_orders_allow() {
         for shape in ["2x2x2", "2x2x3", "3x2x1"] {
-            let all = shape.parse::<InterleavingSize>().unwrap().schedules(20_000, 7);
+            let all = shape.parse::<InterleavingSize>().unwrap().sample_schedules(20_000, 7);
             for schedule in all {
                 let told = allows_schedule(Level::Serializable, &schedule);
-                assert_eq!(told, allowed(&schedule), "{schedule}");
+                assert_eq!(told, is_serializable(&schedule), "{schedule}");
             }
         }
     }
 
     #[test]
     fn a_stronger_level_allows_no_more() {
-        for schedule in "3x2x2".parse::<InterleavingSize>().unwrap().schedules(10_000, 3) {
+        for schedule in "3x2x2".parse::<InterleavingSize>().unwrap().sample_schedules(10_000, 3) {
             let told = LEVELS.map(|level| allows_schedule(level, &schedule));
             assert!(told.windows(2).all(|pair| pair[0] || !pair[1]), "{schedule}: {told:?}");
         }

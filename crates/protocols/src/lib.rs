@@ -35,7 +35,7 @@ pub use conform::{Difference, Nonconformity, Tests, difference};
 pub use explore::{Graph, Keep, Protocol};
 pub use fact::{Facts, Scene, StateFact};
 pub use itf::itf;
-pub use judged::{BrokenOutcome, ExplorationVerdict, Transactional, judge};
+pub use judged::{BrokenOutcome, ExplorationVerdict, Transactional, judge_outcomes};
 pub use level::LEVELS;
 pub use outcome::{Did, KeyVersion, MOST, Ops, ProtocolOutcome, ShortSequence};
 pub use paths::Cover;

@@ -27,7 +27,7 @@ impl KeyVersion {
 
     /// The write that is operation number `place` of a transaction; both count from 0.
     #[must_use]
-    pub fn of(txn: usize, place: usize) -> KeyVersion {
+    pub(crate) fn of_write(txn: usize, place: usize) -> KeyVersion {
         KeyVersion((1 + txn * MOST + place) as u8)
     }
 
@@ -39,7 +39,7 @@ impl KeyVersion {
 
     /// Which operation of its writer it is.
     #[must_use]
-    pub fn place(self) -> Option<usize> {
+    pub(crate) fn operation_index(self) -> Option<usize> {
         self.0.checked_sub(1).map(|number| usize::from(number) % MOST)
     }
 }
@@ -172,14 +172,14 @@ impl ProtocolOutcome {
 
     /// How many committed.
     #[must_use]
-    pub fn committed(&self) -> usize {
+    pub(crate) fn committed_count(&self) -> usize {
         let all = self.ops.iter().zip(self.rolled_back);
         all.filter(|(ops, rolled_back)| !ops.is_empty() && !rolled_back).count()
     }
 
     /// As a history that can be judged: T1 is its transaction number 1.
     #[must_use]
-    pub fn history(&self) -> History {
+    pub(crate) fn as_history(&self) -> History {
         let mut builder = Builder::new();
         let mut ids = [[INITIAL; MOST]; MOST];
         let mut before = [[UNKNOWN; MOST]; MOST];
@@ -187,7 +187,7 @@ impl ProtocolOutcome {
         for (who, ops) in self.ops.iter().enumerate() {
             for (place, did) in ops.iter().enumerate() {
                 if let Did::Write(key) = did {
-                    let name = version_name(KeyVersion::of(who, place));
+                    let name = version_name(KeyVersion::of_write(who, place));
                     ids[who][place] = builder.value(keys[usize::from(key)], &name);
                 }
             }
@@ -204,7 +204,7 @@ impl ProtocolOutcome {
             }
         }
         let id = |version: KeyVersion| -> WriteId {
-            match (version.writer(), version.place()) {
+            match (version.writer(), version.operation_index()) {
                 (Some(who), Some(place)) => ids[who][place],
                 _ => INITIAL,
             }
@@ -237,9 +237,9 @@ impl ProtocolOutcome {
 
     /// Whether it has a level.
     #[must_use]
-    pub fn verdict(&self, level: Level) -> LevelVerdict {
-        let history = self.history();
-        Checker::new(&history).verdict(level)
+    pub fn level_verdict(&self, level: Level) -> LevelVerdict {
+        let history = self.as_history();
+        Checker::new(&history).level_verdict(level)
     }
 }
 
@@ -261,7 +261,7 @@ pub(crate) fn key_name(key: u8) -> String {
 /// What a version is called: `initial`, or `T2's` with the operation where that is not the first.
 #[must_use]
 pub(crate) fn version_name(version: KeyVersion) -> String {
-    match (version.writer(), version.place()) {
+    match (version.writer(), version.operation_index()) {
         (Some(who), Some(place)) => format!("T{}.{}", who + 1, place + 1),
         _ => "initial".to_owned(),
     }

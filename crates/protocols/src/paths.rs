@@ -45,7 +45,7 @@ impl Ways {
     /// # Panics
     /// If the graph was cut short, or has a circle.
     #[must_use]
-    pub(crate) fn of<P: Protocol>(graph: &Graph<P>) -> Ways {
+    pub(crate) fn through_graph<P: Protocol>(graph: &Graph<P>) -> Ways {
         assert!(graph.is_complete, "a graph that was cut short has ends that are none");
         let mut flow = Flow::of(graph);
         flow.make_feasible();
@@ -56,7 +56,7 @@ impl Ways {
 
     /// What they cover.
     #[must_use]
-    pub(crate) fn cover<P: Protocol>(&self, graph: &Graph<P>) -> Cover {
+    pub(crate) fn cover_of<P: Protocol>(&self, graph: &Graph<P>) -> Cover {
         cover(graph, self.all.iter().map(|way| way.iter().copied()))
     }
 }

@@ -30,7 +30,7 @@ use dbdyno_cases::{InterleavingSize, KeyOperation};
 use dbdyno_check::Level;
 
 use crate::explore::Protocol;
-use crate::level::{Footprint, allows};
+use crate::level::{Footprint, allows_footprints};
 use crate::outcome::{Did, MOST, ProtocolOutcome};
 use crate::single::{Phase, Single, SingleAction, SingleState};
 
@@ -119,8 +119,8 @@ impl Histories {
             footprints: Vec::new(),
             renamings: Vec::new(),
         };
-        for txns_to in crate::level::orders(txns) {
-            for keys_to in crate::level::orders(keys) {
+        for txns_to in crate::level::all_orders(txns) {
+            for keys_to in crate::level::all_orders(keys) {
                 let renaming = Renaming { txns: *txns_to, keys: *keys_to };
                 let renamed = histories.all.iter();
                 let renamed = renamed.map(|ops| histories.number(ops, &renaming)).collect();
@@ -267,7 +267,7 @@ impl ProducedHistories {
     }
 
     /// Adds an outcome. One in which a transaction has seen what was rolled back is in no set.
-    pub fn add(&mut self, outcome: &ProtocolOutcome) {
+    pub fn add_outcome(&mut self, outcome: &ProtocolOutcome) {
         if outcome.rolled_back.contains(&true) {
             return;
         }
@@ -278,15 +278,15 @@ impl ProducedHistories {
 
     /// Runs a protocol of one server on all programs and all schedules without waits.
     #[must_use]
-    pub fn by(protocol: &Single) -> Option<ProducedHistories> {
+    pub fn of_protocol(protocol: &Single) -> Option<ProducedHistories> {
         let mut produced = ProducedHistories::new(protocol.shape)?;
         let mut seen = HashSet::new();
         for programs in produced.programs() {
             run(protocol, &programs, &protocol.initial(), &mut |state| {
-                let Some(outcome) = protocol.outcome(state) else { return };
+                let Some(outcome) = protocol.outcome_of(state) else { return };
                 let numbers = produced.histories.numbers_of(&outcome);
                 if seen.insert(numbers) {
-                    produced.add(&outcome);
+                    produced.add_outcome(&outcome);
                 }
             });
         }
@@ -339,7 +339,7 @@ impl ProducedHistories {
                 }
             }
             for one in &mut results {
-                let allowed = is_whole && allows(one.level, &footprints[..set.len()]);
+                let allowed = is_whole && allows_footprints(one.level, &footprints[..set.len()]);
                 one.sets.add(weight, allowed, produced);
                 one.classes.add(1, allowed, produced);
             }
@@ -375,15 +375,15 @@ fn run(
 ) {
     let mut is_end = true;
     for (who, program) in programs.iter().enumerate() {
-        let what = match state.phase(who) {
+        let what = match state.phase_of(who) {
             Phase::Idle if program.is_empty() => continue,
             Phase::Idle | Phase::Open => {
-                program.get(state.ops(who).len()).copied().unwrap_or(KeyOperation::Commit)
+                program.get(state.operations_of(who).len()).copied().unwrap_or(KeyOperation::Commit)
             }
             _ => continue,
         };
         is_end = false;
-        let next = protocol.step(state, SingleAction::Asks(who as u8, what));
+        let next = protocol.next_state(state, SingleAction::Asks(who as u8, what));
         if next.is_smooth() {
             run(protocol, programs, &next, end);
         }

@@ -22,7 +22,7 @@ use dbdyno_check::Level;
 use crate::level::{Footprint, allows_schedule, allows_versions};
 use crate::outcome::{Did, MOST, ProtocolOutcome};
 use crate::rules::{Refuses, Rules};
-use crate::script::{Run, runs};
+use crate::script::{Run, possible_runs};
 use crate::single::Single;
 
 /// How many schedules went which way.
@@ -60,12 +60,12 @@ impl Schedules {
 
     /// Plays all schedules of a shape, or if they are more than `most`, so many at equal distances.
     #[must_use]
-    pub fn of(rules: Rules, shape: InterleavingSize, level: Level, most: u64) -> Schedules {
+    pub fn of_shape(rules: Rules, shape: InterleavingSize, level: Level, most: u64) -> Schedules {
         let single = |rules| Single { rules, shape, names: crate::single::Names::Given };
         let protocol = single(rules);
         // The same without checks: what would have come of it.
         let unchecked = single(Rules { refuses: Refuses::Nobody, ..rules });
-        let all = shape.schedules(most, 1);
+        let all = shape.sample_schedules(most, 1);
         let mut counts =
             Schedules { canonical: shape.count(), played: all.len() as u64, ..Default::default() };
         for schedule in &all {
@@ -83,7 +83,7 @@ impl Schedules {
         schedule: &Interleaving,
     ) {
         let is_allowed = allows_schedule(level, schedule);
-        let all = runs(protocol, schedule);
+        let all = possible_runs(protocol, schedule);
         // Which one a deadlock costs does not change what is counted.
         let run = &all[0];
         let has = |level: Level, run: &Run| {
@@ -104,7 +104,7 @@ impl Schedules {
         };
         *place += 1;
         if !is_whole && !run.had_deadlock {
-            let otherwise = &runs(unchecked, schedule)[0];
+            let otherwise = &possible_runs(unchecked, schedule)[0];
             let all_committed =
                 otherwise.replies.iter().all(|one| one.answer != StatementAnswer::Refused);
             self.wrongly_aborted += u64::from(all_committed && has(level, otherwise));
@@ -137,7 +137,7 @@ mod tests {
 
     fn counted(name: &str, level: Level) -> Schedules {
         let entry = ONE_SERVER.iter().find(|entry| entry.name == name).unwrap();
-        Schedules::of(entry.rules, "2x2x2".parse().unwrap(), level, u64::MAX)
+        Schedules::of_shape(entry.rules, "2x2x2".parse().unwrap(), level, u64::MAX)
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) struct Run {
 
 /// All ways in which a protocol can take a script: one, unless there are deadlocks, whose victim
 /// may be any of those in the circle.
-pub(crate) fn runs(protocol: &Single, script: &Interleaving) -> Vec<Run> {
+pub(crate) fn possible_runs(protocol: &Single, script: &Interleaving) -> Vec<Run> {
     let playing = Playing {
         state: protocol.initial(),
         at: 0,
@@ -81,7 +81,7 @@ impl Playing {
     ) {
         let mut choices = Vec::new();
         loop {
-            protocol.actions(&self.state, &mut choices);
+            protocol.add_actions(&self.state, &mut choices);
             let has_circle =
                 choices.first().is_some_and(|action| matches!(action, SingleAction::Victim(_)));
             self.note(script, has_circle);
@@ -89,7 +89,7 @@ impl Playing {
                 for victim in choices.iter().rev() {
                     let mut other = self.clone();
                     other.had_deadlock = true;
-                    other.state = protocol.step(&self.state, *victim);
+                    other.state = protocol.next_state(&self.state, *victim);
                     open.push(other);
                 }
                 return;
@@ -102,11 +102,12 @@ impl Playing {
             } else if let Some((who, _)) = script.steps.get(self.at) {
                 self.later[usize::from(*who)].push_back(self.at);
                 self.at += 1;
-            } else if let Some(who) = (0..MOST).find(|who| self.state.phase(*who) == Phase::Open) {
+            } else if let Some(who) = (0..MOST).find(|who| self.state.phase_of(*who) == Phase::Open)
+            {
                 // Whoever is left open holds what others may wait for.
                 protocol.roll_back(&mut self.state, who);
             } else {
-                let outcome = protocol.outcome(&self.state).unwrap_or_default();
+                let outcome = protocol.outcome_of(&self.state).unwrap_or_default();
                 let Playing { replies, closed_circle, had_deadlock, .. } = self;
                 done.push(Run { replies, closed_circle, had_deadlock, outcome });
                 return;
@@ -116,12 +117,12 @@ impl Playing {
 
     fn send(&mut self, protocol: &Single, script: &Interleaving, who: usize) {
         let Some(place) = self.later[who].pop_front() else { return };
-        if self.state.phase(who) == Phase::RolledBack {
+        if self.state.phase_of(who) == Phase::RolledBack {
             return;
         }
         let what = script.steps[place].1;
         self.sent[who] = Some(place);
-        self.state = protocol.step(&self.state, SingleAction::Asks(who as u8, what));
+        self.state = protocol.next_state(&self.state, SingleAction::Asks(who as u8, what));
     }
 
     /// Notes who was answered, and who waits.
@@ -129,7 +130,7 @@ impl Playing {
         for who in 0..MOST {
             let Some(place) = self.sent[who] else { continue };
             let reply = &mut self.replies[place];
-            match self.state.phase(who) {
+            match self.state.phase_of(who) {
                 Phase::Waits(_) => {
                     reply.waited |= !has_circle;
                     self.closed_circle[place] = !reply.waited;
@@ -137,8 +138,10 @@ impl Playing {
                 }
                 Phase::RolledBack => reply.answer = StatementAnswer::Refused,
                 _ => {
-                    reply.answer = match (script.steps[place].1, self.state.ops(who).iter().last())
-                    {
+                    reply.answer = match (
+                        script.steps[place].1,
+                        self.state.operations_of(who).iter().last(),
+                    ) {
                         (KeyOperation::Read(_), Some(Did::Read(_, seen))) => {
                             StatementAnswer::Read(place_of(script, seen))
                         }
@@ -153,7 +156,7 @@ impl Playing {
 
 /// Where in a script a version is written.
 fn place_of(script: &Interleaving, version: KeyVersion) -> Option<usize> {
-    let (writer, number) = (version.writer()?, version.place()?);
+    let (writer, number) = (version.writer()?, version.operation_index()?);
     let own = script.steps.iter().enumerate().filter(|(_, (who, _))| usize::from(*who) == writer);
     own.map(|(place, _)| place).nth(number)
 }

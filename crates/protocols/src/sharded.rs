@@ -198,7 +198,7 @@ impl Protocol for ShardedProtocol {
         ShardState::default()
     }
 
-    fn actions(&self, state: &ShardState, to: &mut Vec<ShardAction>) {
+    fn add_actions(&self, state: &ShardState, to: &mut Vec<ShardAction>) {
         let keys = self.keys_to_meet(state);
         let mut others_idle = false;
         for who in 0..usize::from(self.shape.transactions) {
@@ -223,7 +223,7 @@ impl Protocol for ShardedProtocol {
         }
     }
 
-    fn step(&self, state: &ShardState, action: ShardAction) -> ShardState {
+    fn next_state(&self, state: &ShardState, action: ShardAction) -> ShardState {
         let mut next = *state;
         match action {
             ShardAction::Asks(who, what) => self.ask(&mut next, usize::from(who), what),
@@ -302,10 +302,10 @@ impl ShardedProtocol {
         };
         let newest = (0..MOST).filter(visible).max_by_key(|other| state.txns[*other].commit);
         let seen = match (own, newest) {
-            (Some(place), _) => KeyVersion::of(who, place),
+            (Some(place), _) => KeyVersion::of_write(who, place),
             (None, Some(other)) => {
                 let place = state.txns[other].ops.last_write(key);
-                place.map_or(KeyVersion::FIRST, |place| KeyVersion::of(other, place))
+                place.map_or(KeyVersion::FIRST, |place| KeyVersion::of_write(other, place))
             }
             (None, None) => KeyVersion::FIRST,
         };
@@ -374,7 +374,7 @@ impl ShardedProtocol {
 }
 
 impl Transactional for ShardedProtocol {
-    fn outcome(&self, state: &ShardState) -> Option<ProtocolOutcome> {
+    fn outcome_of(&self, state: &ShardState) -> Option<ProtocolOutcome> {
         let is_over =
             |one: &Running| !matches!(one.phase, Phase::Open | Phase::Waits(_) | Phase::Commits);
         if !state.txns.iter().all(is_over) {
@@ -393,7 +393,7 @@ impl Transactional for ShardedProtocol {
         Some(outcome)
     }
 
-    fn facts(&self, state: &ShardState) -> Facts {
+    fn facts_of(&self, state: &ShardState) -> Facts {
         let who = 0..usize::from(self.shape.transactions);
         let txns = who.map(|who| (transaction_name(who), state.txns[who].facts(self.shape.keys)));
         let keys = 0..self.shape.keys;
@@ -408,8 +408,8 @@ impl Transactional for ShardedProtocol {
 impl Running {
     fn facts(&self, keys: u8) -> StateFact {
         let mut fields = vec![
-            ("is", StateFact::text(self.phase.to_string())),
-            ("did", StateFact::texts(self.ops.iter().map(|did| did.to_string()))),
+            ("is", StateFact::from_text(self.phase.to_string())),
+            ("did", StateFact::from_texts(self.ops.iter().map(|did| did.to_string()))),
         ];
         let views = (0..keys).filter(|key| self.view[usize::from(*key)] != NONE);
         let views = views.map(|key| (key_name(key), time(self.view[usize::from(key)] - 1)));
@@ -435,8 +435,8 @@ fn shard_facts(state: &ShardState, key: u8) -> StateFact {
         .map(|who| format!("{} at {}", transaction_name(who), state.txns[who].prepared[at]));
     StateFact::Record(vec![
         ("clock", time(state.clocks[at])),
-        ("versions", StateFact::texts(std::iter::once("initial".to_owned()).chain(versions))),
-        ("prepared", StateFact::texts(prepared)),
+        ("versions", StateFact::from_texts(std::iter::once("initial".to_owned()).chain(versions))),
+        ("prepared", StateFact::from_texts(prepared)),
     ])
 }
 

@@ -98,13 +98,13 @@ pub struct SingleState {
 impl SingleState {
     /// Where a transaction is.
     #[must_use]
-    pub fn phase(&self, who: usize) -> Phase {
+    pub(crate) fn phase_of(&self, who: usize) -> Phase {
         self.txns[who].phase
     }
 
     /// What it did.
     #[must_use]
-    pub fn ops(&self, who: usize) -> Ops {
+    pub fn operations_of(&self, who: usize) -> Ops {
         self.txns[who].ops
     }
 
@@ -134,7 +134,7 @@ impl Protocol for Single {
         }
     }
 
-    fn actions(&self, state: &SingleState, to: &mut Vec<SingleAction>) {
+    fn add_actions(&self, state: &SingleState, to: &mut Vec<SingleAction>) {
         let in_circle = self.in_circle(state);
         if in_circle != 0 {
             let members = (0..MOST).filter(|who| in_circle & (1 << who) != 0);
@@ -156,7 +156,7 @@ impl Protocol for Single {
         }
     }
 
-    fn step(&self, state: &SingleState, action: SingleAction) -> SingleState {
+    fn next_state(&self, state: &SingleState, action: SingleAction) -> SingleState {
         let mut next = *state;
         match action {
             SingleAction::Victim(who) => self.end(&mut next, usize::from(who), Phase::RolledBack),
@@ -262,7 +262,7 @@ impl Single {
     /// The version that a read sees.
     fn seen(&self, state: &SingleState, who: usize, key: u8) -> KeyVersion {
         let own = |who: usize| {
-            state.txns[who].ops.last_write(key).map(|place| KeyVersion::of(who, place))
+            state.txns[who].ops.last_write(key).map(|place| KeyVersion::of_write(who, place))
         };
         if let Some(own) = own(who) {
             return own;
@@ -384,7 +384,7 @@ impl Single {
 
     /// What came of it, if nobody is in the midst of a transaction.
     #[must_use]
-    pub fn outcome(&self, state: &SingleState) -> Option<ProtocolOutcome> {
+    pub fn outcome_of(&self, state: &SingleState) -> Option<ProtocolOutcome> {
         if !state.txns.iter().all(|one| !matches!(one.phase, Phase::Open | Phase::Waits(_))) {
             return None;
         }
@@ -407,7 +407,7 @@ impl Single {
 
     /// What is shown of a state.
     #[must_use]
-    pub fn facts(&self, state: &SingleState) -> Facts {
+    pub(crate) fn facts_of(&self, state: &SingleState) -> Facts {
         let who = 0..usize::from(self.shape.transactions);
         let txns = who.map(|who| (transaction_name(who), self.txn_facts(state, who)));
         let keys = 0..self.shape.keys;
@@ -419,7 +419,10 @@ impl Single {
         if self.rules.locks != Locks::None {
             let locks = keys.map(|key| (key_name(key), self.lock_facts(state, key)));
             facts.push(("locks", StateFact::Map(locks.collect())));
-            facts.push(("waiting", StateFact::texts(state.waiting.iter().map(transaction_name))));
+            facts.push((
+                "waiting",
+                StateFact::from_texts(state.waiting.iter().map(transaction_name)),
+            ));
         }
         facts
     }
@@ -427,8 +430,8 @@ impl Single {
     fn txn_facts(&self, state: &SingleState, who: usize) -> StateFact {
         let one = &state.txns[who];
         let mut fields = vec![
-            ("is", StateFact::text(one.phase.to_string())),
-            ("did", StateFact::texts(one.ops.iter().map(|did| did.to_string()))),
+            ("is", StateFact::from_text(one.phase.to_string())),
+            ("did", StateFact::from_texts(one.ops.iter().map(|did| did.to_string()))),
         ];
         if self.has_views() {
             let view = match one.view {
@@ -449,7 +452,7 @@ impl Single {
                 Mode::Exclusive => format!("{name} exclusive"),
             })
         });
-        StateFact::texts(held)
+        StateFact::from_texts(held)
     }
 }
 
@@ -457,7 +460,9 @@ impl Single {
 fn versions_of(state: &SingleState, key: u8) -> StateFact {
     let writers = state.committed.iter();
     let writers = writers.filter(|who| state.txns[*who].ops.last_write(key).is_some());
-    StateFact::texts(std::iter::once("initial".to_owned()).chain(writers.map(transaction_name)))
+    StateFact::from_texts(
+        std::iter::once("initial".to_owned()).chain(writers.map(transaction_name)),
+    )
 }
 
 impl fmt::Display for SingleAction {

@@ -2,11 +2,11 @@
 
 use dbdyno_cases::InterleavingSize;
 use dbdyno_check::Level;
-use dbdyno_protocols::{ExplorationVerdict, Names, ONE_SERVER, Rules, Single, judge};
+use dbdyno_protocols::{ExplorationVerdict, Names, ONE_SERVER, Rules, Single, judge_outcomes};
 
 fn explored(rules: Rules, shape: &str, names: Names, level: Level) -> ExplorationVerdict {
     let shape: InterleavingSize = shape.parse().unwrap();
-    judge(&Single { rules, shape, names }, level, usize::MAX)
+    judge_outcomes(&Single { rules, shape, names }, level, usize::MAX)
 }
 
 #[test]

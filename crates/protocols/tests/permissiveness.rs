@@ -10,7 +10,9 @@ use dbdyno_protocols::{
 };
 
 fn counted(name: &str, shape: &str, level: Level) -> Results {
-    let counted = NamedProtocol::by_name(name).unwrap().results(shape.parse().unwrap(), usize::MAX);
+    let counted = NamedProtocol::by_name(name)
+        .unwrap()
+        .result_permissiveness(shape.parse().unwrap(), usize::MAX);
     counted.unwrap().into_iter().find(|one| one.level == level).unwrap()
 }
 
@@ -33,13 +35,13 @@ fn waits_and_victims_add_no_result() {
             let shape: InterleavingSize = shape.parse().unwrap();
             let single = Single { rules: entry.rules, shape, names: Names::Given };
             let mut whole = ProducedHistories::new(shape).unwrap();
-            Graph::explore(&single, usize::MAX, Keep::States, |_, state| {
-                if let Some(outcome) = Transactional::outcome(&single, state) {
-                    whole.add(&outcome);
+            Graph::explore_states(&single, usize::MAX, Keep::States, |_, state| {
+                if let Some(outcome) = Transactional::outcome_of(&single, state) {
+                    whole.add_outcome(&outcome);
                 }
                 ControlFlow::Continue(())
             });
-            let quick = ProducedHistories::by(&single).unwrap();
+            let quick = ProducedHistories::of_protocol(&single).unwrap();
             assert_eq!(quick.count(&LEVELS), whole.count(&LEVELS), "{} {shape}", entry.name);
         }
     }
@@ -54,7 +56,7 @@ fn levels_allow_more_the_weaker_they_are() {
         Single { rules, shape: shape.parse().unwrap(), names: Names::Given }
     };
     let allowed = |shape: &str| -> Vec<u64> {
-        let counted = ProducedHistories::by(&single(shape)).unwrap().count(&LEVELS);
+        let counted = ProducedHistories::of_protocol(&single(shape)).unwrap().count(&LEVELS);
         counted.iter().map(|one| one.sets.allowed).collect()
     };
     assert_eq!(allowed("2x2x2"), [737, 657, 655, 647]);
@@ -75,7 +77,8 @@ fn nothing_is_let_through_at_the_promised_level() {
         assert_eq!(stronger == 0, is_serializable, "{}: {stronger}", protocol.name());
         for (fault, _) in protocol.faults() {
             let broken = protocol.with_fault(fault).unwrap();
-            let counted = broken.results("2x2x2".parse().unwrap(), usize::MAX).unwrap();
+            let counted =
+                broken.result_permissiveness("2x2x2".parse().unwrap(), usize::MAX).unwrap();
             let told = counted.iter().find(|one| one.level == protocol.level()).unwrap().sets;
             let is_seen = told.let_through > 0 || fault == "dirty-reads";
             assert!(is_seen, "{} with {fault}: {told:?}", protocol.name());

@@ -6,7 +6,7 @@ use dbdyno_protocols::{ExplorationVerdict, NamedProtocol};
 const FORMS: [&str; 3] = ["sharded", "sharded-local", "sharded-unblocked"];
 
 fn explored(protocol: NamedProtocol, shape: &str, level: Level) -> ExplorationVerdict {
-    protocol.judge(shape.parse().unwrap(), level, usize::MAX)
+    protocol.judge_outcomes(shape.parse().unwrap(), level, usize::MAX)
 }
 
 fn told(judged: &ExplorationVerdict) -> (String, Vec<&str>) {
@@ -60,8 +60,9 @@ fn every_planted_fault_is_found_with_a_shortest_trace() {
 #[test]
 fn prepare_conflicts_cost_results() {
     let produced = FORMS.map(|name| {
-        let counted =
-            NamedProtocol::by_name(name).unwrap().results("2x2x2".parse().unwrap(), usize::MAX);
+        let counted = NamedProtocol::by_name(name)
+            .unwrap()
+            .result_permissiveness("2x2x2".parse().unwrap(), usize::MAX);
         let committed = counted.unwrap()[0];
         assert_eq!((committed.level, committed.sets.allowed), (Level::ReadCommitted, 737));
         assert_eq!(committed.sets.let_through, 0);

@@ -55,9 +55,10 @@ fn parallelism(
     let mut schedule = ApplySchedule::new(applier, 1 << 14, |_| 1);
     for (parent, rows) in log {
         let told = Told::Committed { parent: *parent, rows };
-        schedule.arrived(tracker.step(told).expect("a transaction has dependencies"));
+        schedule
+            .add_transaction(tracker.handle_event(told).expect("a transaction has dependencies"));
     }
-    schedule.finish().parallelism()
+    schedule.finish().mean_parallelism()
 }
 
 fn main() {

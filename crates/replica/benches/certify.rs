@@ -49,13 +49,13 @@ fn cost(certify: Certify, rows: &[RowKey]) -> Cost {
     for part in rows.chunks(of_part) {
         let start = thread_ns();
         for rows in part.chunks(ROWS) {
-            let snapshot = certifier.newest();
-            let action = certifier.step(CertifierEvent::Transaction { snapshot, rows });
+            let snapshot = certifier.newest_sequence();
+            let action = certifier.handle_event(CertifierEvent::Transaction { snapshot, rows });
             assert!(matches!(black_box(action), CertifierAction::Passed { .. }));
         }
         let done = thread_ns();
-        let stable = Sequence(certifier.newest().0 - (part.len() / ROWS) as u64);
-        black_box(certifier.step(CertifierEvent::Stable(stable)));
+        let stable = Sequence(certifier.newest_sequence().0 - (part.len() / ROWS) as u64);
+        black_box(certifier.handle_event(CertifierEvent::Stable(stable)));
         spent.push(done - start);
         longest_ns = longest_ns.max(thread_ns() - done);
     }
@@ -70,9 +70,10 @@ fn parallelism(certify: Certify, apply: Apply, rows: &[RowKey]) -> f64 {
     let mut schedule = ApplySchedule::new(applier, 1 << 14, |_| 1);
     for rows in rows.chunks(ROWS) {
         let told = Told::Committed { parent: Sequence::NONE, rows };
-        schedule.arrived(tracker.step(told).expect("a transaction has dependencies"));
+        schedule
+            .add_transaction(tracker.handle_event(told).expect("a transaction has dependencies"));
     }
-    schedule.finish().parallelism()
+    schedule.finish().mean_parallelism()
 }
 
 fn main() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dbdyno_model::random::mix;
+use dbdyno_model::random::mix_bits;
 
 /// The place of a transaction in the one order of all: 1, 2, 3, …
 ///
@@ -49,14 +49,15 @@ impl RowKey {
     ///
     /// Eight bytes at a time through the mixer of SplitMix64.
     #[inline]
-    pub fn of(index: u32, key: &[u8]) -> RowKey {
+    pub fn of_index_key(index: u32, key: &[u8]) -> RowKey {
         let (words, rest) = key.as_chunks::<8>();
-        let start = mix(GOLDEN_GAMMA ^ (u64::from(index) << 32 | key.len() as u64 & 0xffff_ffff));
-        let step = |hash: u64, word: u64| mix(hash ^ word).wrapping_add(hash.rotate_left(23));
+        let start =
+            mix_bits(GOLDEN_GAMMA ^ (u64::from(index) << 32 | key.len() as u64 & 0xffff_ffff));
+        let step = |hash: u64, word: u64| mix_bits(hash ^ word).wrapping_add(hash.rotate_left(23));
         let hash = words.iter().fold(start, |hash, word| step(hash, u64::from_le_bytes(*word)));
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
-        RowKey(mix(step(hash, u64::from_le_bytes(last))))
+        RowKey(mix_bits(step(hash, u64::from_le_bytes(last))))
     }
 }
 
@@ -75,7 +76,7 @@ mod tests {
                     bytes[..8].copy_from_slice(&key.to_be_bytes());
                     bytes[9..].copy_from_slice(&key.to_le_bytes());
                     if length >= 8 || key < 1 {
-                        assert!(seen.insert(RowKey::of(index, &bytes[..length])));
+                        assert!(seen.insert(RowKey::of_index_key(index, &bytes[..length])));
                     }
                 }
             }
@@ -84,7 +85,8 @@ mod tests {
 
     #[test]
     fn what_stands_in_logs_stays_as_it_is() {
-        let known = [RowKey::of(0, b""), RowKey::of(7, b"a key of 20 bytes...")];
+        let known =
+            [RowKey::of_index_key(0, b""), RowKey::of_index_key(7, b"a key of 20 bytes...")];
         assert_eq!(known.map(|key| key.0), [8_737_740_127_629_949_287, 1_903_587_640_271_340_439]);
     }
 }

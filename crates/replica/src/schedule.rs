@@ -28,7 +28,7 @@ pub struct ApplyOutcome {
 
 impl ApplyOutcome {
     /// How many transactions were executed at a time, on average.
-    pub fn parallelism(&self) -> f64 {
+    pub fn mean_parallelism(&self) -> f64 {
         self.work as f64 / self.end.max(1) as f64
     }
 }
@@ -65,16 +65,16 @@ impl ApplySchedule {
     }
 
     /// The next transaction, as soon as there is room for it.
-    pub fn arrived(&mut self, dependencies: Dependencies<'_>) {
-        while self.applier.backlog() >= self.window {
+    pub fn add_transaction(&mut self, dependencies: Dependencies<'_>) {
+        while self.applier.backlog_length() >= self.window {
             self.move_on();
         }
         self.step(ApplyEvent::Arrived(dependencies));
-        self.outcome.backlog_most = self.outcome.backlog_most.max(self.applier.backlog());
+        self.outcome.backlog_most = self.outcome.backlog_most.max(self.applier.backlog_length());
     }
 
     /// What became of it so far: of all that were begun, until the last that has committed.
-    pub fn outcome(&self) -> ApplyOutcome {
+    pub fn outcome_so_far(&self) -> ApplyOutcome {
         self.outcome
     }
 
@@ -83,7 +83,7 @@ impl ApplySchedule {
         while !self.running.is_empty() {
             self.move_on();
         }
-        assert_eq!(self.applier.backlog(), 0, "nobody waits for ever");
+        assert_eq!(self.applier.backlog_length(), 0, "nobody waits for ever");
         self.outcome
     }
 
@@ -95,7 +95,7 @@ impl ApplySchedule {
     }
 
     fn step(&mut self, event: ApplyEvent<'_>) {
-        self.applier.step(event, &mut self.actions);
+        self.applier.handle_event(event, &mut self.actions);
         while let Some(action) = self.actions.pop() {
             match action {
                 ApplyAction::Execute(sequence) => {
@@ -105,7 +105,7 @@ impl ApplySchedule {
                 }
                 ApplyAction::Commit(sequence) => {
                     self.outcome.end = self.now;
-                    self.applier.step(ApplyEvent::Committed(sequence), &mut self.actions);
+                    self.applier.handle_event(ApplyEvent::Committed(sequence), &mut self.actions);
                 }
             }
         }

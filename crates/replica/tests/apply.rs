@@ -30,12 +30,18 @@ impl Source {
             let mut random = stream(&[seed, number, 1]);
             let before = Sequence(number);
             let mut rows = Vec::new();
-            history::rows(Keys::Uniform(40), seed, number, 1 + random.below(4) as usize, &mut rows);
-            if random.below(60) == 0 {
+            history::rows(
+                Keys::Uniform(40),
+                seed,
+                number,
+                1 + random.next_below(4) as usize,
+                &mut rows,
+            );
+            if random.next_below(60) == 0 {
                 rows.clear();
             }
             let latest = rows.iter().filter_map(|row| last.get(row)).max().copied();
-            let group = Sequence(number.saturating_sub(random.below(8)));
+            let group = Sequence(number.saturating_sub(random.next_below(8)));
             let parent = latest.unwrap_or_default().max(group).min(before);
             last.extend(rows.iter().map(|&row| (row, before.next())));
             all.push((parent, rows));
@@ -93,20 +99,23 @@ fn run(source: &Source, replica: &mut Replica, design: &Design, seed: u64, steps
         if running.is_empty() && arrived == all {
             break;
         }
-        if arrived < all && (running.is_empty() || random.below(2) == 0) {
+        if arrived < all && (running.is_empty() || random.next_below(2) == 0) {
             let (parent, rows) = &source.0[arrived];
-            if random.below(50) == 0 {
-                tracker.step(Told::Applied(applier.applied()));
+            if random.next_below(50) == 0 {
+                tracker.handle_event(Told::Applied(applier.low_water_mark()));
             }
-            let dependencies = tracker.step(Told::Committed { parent: *parent, rows }).unwrap();
+            let dependencies =
+                tracker.handle_event(Told::Committed { parent: *parent, rows }).unwrap();
             arrived += 1;
             match replica.committed.contains(&dependencies.sequence) {
-                true => applier.step(ApplyEvent::Known(dependencies.sequence), &mut actions),
-                false => applier.step(ApplyEvent::Arrived(dependencies), &mut actions),
+                true => {
+                    applier.handle_event(ApplyEvent::Known(dependencies.sequence), &mut actions)
+                }
+                false => applier.handle_event(ApplyEvent::Arrived(dependencies), &mut actions),
             }
         } else if !running.is_empty() {
-            let who = running.swap_remove(random.below(running.len() as u64) as usize);
-            applier.step(ApplyEvent::Executed(who), &mut actions);
+            let who = running.swap_remove(random.next_below(running.len() as u64) as usize);
+            applier.handle_event(ApplyEvent::Executed(who), &mut actions);
         }
         while let Some(action) = actions.pop() {
             match action {
@@ -121,7 +130,7 @@ fn run(source: &Source, replica: &mut Replica, design: &Design, seed: u64, steps
                     let (_, rows) = &source.0[sequence.0 as usize - 1];
                     replica.rows.extend(rows.iter().map(|&row| (row, sequence)));
                     assert!(replica.committed.insert(sequence), "{sequence} twice");
-                    applier.step(ApplyEvent::Committed(sequence), &mut actions);
+                    applier.handle_event(ApplyEvent::Committed(sequence), &mut actions);
                 }
             }
         }
@@ -174,7 +183,7 @@ fn a_replica_that_begins_anew_applies_what_it_has_not() {
             let mut replica = Replica::default();
             let mut life = 0;
             while replica.low() < Sequence(200) {
-                let steps = 1 + stream(&[seed, place as u64, life]).below(90);
+                let steps = 1 + stream(&[seed, place as u64, life]).next_below(90);
                 run(&source, &mut replica, &design, seed ^ life << 8, steps);
                 life += 1;
             }
@@ -194,9 +203,10 @@ fn parallelism(depend: Depend, certify: Certify, apply: Apply, keys: Keys, many:
         // As if all 64 clients of the source were in one group: it says no less.
         let parent = Sequence(number.saturating_sub(number % 64));
         let told = Told::Committed { parent, rows: &rows };
-        schedule.arrived(tracker.step(told).expect("a transaction has dependencies"));
+        schedule
+            .add_transaction(tracker.handle_event(told).expect("a transaction has dependencies"));
     }
-    schedule.finish().parallelism()
+    schedule.finish().mean_parallelism()
 }
 
 /// A replica of 64 workers, 20 rows of 100,000 a transaction.

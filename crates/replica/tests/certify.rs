@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::design::Certify;
-use dbdyno_model::random::{RandomStream, mix, stream};
+use dbdyno_model::random::{RandomStream, mix_bits, stream};
 use dbdyno_replica::certify::{CertifierAction, CertifierEvent};
 use dbdyno_replica::{Certifier, RowKey, Sequence};
 use proptest::prelude::*;
@@ -37,8 +37,8 @@ impl Oracle {
 }
 
 fn rows(random: &mut RandomStream, keys: u64) -> Vec<RowKey> {
-    let many = 1 + random.below(8);
-    (0..many).map(|_| RowKey(mix(random.below(keys)))).collect()
+    let many = 1 + random.next_below(8);
+    (0..many).map(|_| RowKey(mix_bits(random.next_below(keys)))).collect()
 }
 
 /// A step of a history: how far back a snapshot lies, or how far back it is stable.
@@ -68,15 +68,16 @@ proptest! {
         // All up to the last that said nothing of its rows may have written any.
         let mut alone = Sequence::NONE;
         for step in steps {
-            let newest = exact.newest();
+            let newest = exact.newest_sequence();
             prop_assert_eq!(newest, oracle.newest);
             match step {
                 Step::Stable(back) => {
-                    exact.step(CertifierEvent::Stable(Sequence(newest.0.saturating_sub(back))));
+                    let stable = Sequence(newest.0.saturating_sub(back));
+                    exact.handle_event(CertifierEvent::Stable(stable));
                 }
                 Step::Ddl => {
                     let event = CertifierEvent::Transaction { snapshot: newest, rows: &[] };
-                    let action = exact.step(event);
+                    let action = exact.handle_event(event);
                     let (sequence, last_committed) = (newest.next(), newest);
                     prop_assert_eq!(action, CertifierAction::Passed { sequence, last_committed });
                     oracle.passed(&[]);
@@ -84,9 +85,10 @@ proptest! {
                 }
                 Step::Transaction(back, rows) => {
                     let snapshot = Sequence(newest.0.saturating_sub(back));
-                    let rows: Vec<_> = rows.into_iter().map(|row| RowKey(mix(row))).collect();
+                    let rows: Vec<_> = rows.into_iter().map(|row| RowKey(mix_bits(row))).collect();
                     let last = oracle.newest(&rows).max(alone);
-                    let action = exact.step(CertifierEvent::Transaction { snapshot, rows: &rows });
+                    let event = CertifierEvent::Transaction { snapshot, rows: &rows };
+                    let action = exact.handle_event(event);
                     if last > snapshot {
                         prop_assert_eq!(action, CertifierAction::Refused { newest: last });
                         continue;
@@ -96,7 +98,7 @@ proptest! {
                     };
                     prop_assert_eq!(sequence, newest.next());
                     prop_assert!(last_committed == last.max(exact.barrier()));
-                    let previous = exact.previous().iter().copied();
+                    let previous = exact.previous_writers().iter().copied();
                     let previous: BTreeSet<_> =
                         previous.filter(|&w| w > exact.barrier()).collect();
                     let all = rows.iter().map(|&row| oracle.last_writer(row));
@@ -117,14 +119,14 @@ fn follow(certify: Certify, seed: u64, transactions: u64, keys: u64) -> (u64, u6
     let (mut refused, mut needless) = (0, 0);
     for number in 0..transactions {
         let mut random = stream(&[seed, number]);
-        let newest = certifier.newest();
-        if random.below(200) == 0 {
-            certifier.step(CertifierEvent::Stable(Sequence(newest.0.saturating_sub(20))));
+        let newest = certifier.newest_sequence();
+        if random.next_below(200) == 0 {
+            certifier.handle_event(CertifierEvent::Stable(Sequence(newest.0.saturating_sub(20))));
         }
-        let snapshot = Sequence(newest.0.saturating_sub(random.below(20)));
+        let snapshot = Sequence(newest.0.saturating_sub(random.next_below(20)));
         let rows = rows(&mut random, keys);
         let last = oracle.newest(&rows);
-        match certifier.step(CertifierEvent::Transaction { snapshot, rows: &rows }) {
+        match certifier.handle_event(CertifierEvent::Transaction { snapshot, rows: &rows }) {
             CertifierAction::Refused { newest } => {
                 assert!(newest > snapshot && newest >= last, "{certify}");
                 refused += 1;
@@ -135,7 +137,7 @@ fn follow(certify: Certify, seed: u64, transactions: u64, keys: u64) -> (u64, u6
                 assert!(last <= last_committed && last_committed < sequence, "{certify}");
                 for &row in &rows {
                     let writer = oracle.last_writer(row);
-                    let named = certifier.previous().iter().any(|&named| named >= writer);
+                    let named = certifier.previous_writers().iter().any(|&named| named >= writer);
                     assert!(named || writer <= certifier.barrier(), "{certify} forgot {writer}");
                 }
                 oracle.passed(&rows);
@@ -175,21 +177,27 @@ fn what_is_named_leads_to_every_earlier_writer() {
         let mut before: Vec<BTreeSet<u64>> = vec![BTreeSet::new()];
         for number in 0..600 {
             let mut random = stream(&[3, number]);
-            let newest = certifier.newest();
+            let newest = certifier.newest_sequence();
             if number % 200 == 199 {
-                certifier.step(CertifierEvent::Stable(Sequence(newest.0 - 50)));
+                certifier.handle_event(CertifierEvent::Stable(Sequence(newest.0 - 50)));
             }
             // Places of the direct table that two rows share: the low 22 bits are few.
             let rows: Vec<_> = (0..3)
-                .map(|_| RowKey(random.below(50) | random.below(20) << 22 | random.below(9) << 48))
+                .map(|_| {
+                    RowKey(
+                        random.next_below(50)
+                            | random.next_below(20) << 22
+                            | random.next_below(9) << 48,
+                    )
+                })
                 .collect();
-            let step =
-                certifier.step(CertifierEvent::Transaction { snapshot: newest, rows: &rows });
+            let step = certifier
+                .handle_event(CertifierEvent::Transaction { snapshot: newest, rows: &rows });
             let CertifierAction::Passed { sequence, last_committed } = step else {
                 panic!("{step:?}")
             };
             let mut mine: BTreeSet<u64> = (1..=certifier.barrier().0).collect();
-            for named in certifier.previous() {
+            for named in certifier.previous_writers() {
                 mine.extend(&before[named.0 as usize]);
                 mine.insert(named.0);
             }
@@ -211,8 +219,8 @@ fn what_is_named_leads_to_every_earlier_writer() {
 fn an_array_that_is_full_begins_anew() {
     let mut array = Certifier::new(Certify::Array, Sequence::NONE);
     let pass = |array: &mut Certifier, rows: &[RowKey]| {
-        let snapshot = array.newest();
-        let action = array.step(CertifierEvent::Transaction { snapshot, rows });
+        let snapshot = array.newest_sequence();
+        let action = array.handle_event(CertifierEvent::Transaction { snapshot, rows });
         let CertifierAction::Passed { sequence, last_committed } = action else {
             panic!("{action:?}")
         };
@@ -231,7 +239,9 @@ fn an_array_that_is_full_begins_anew() {
         assert_eq!(pass(&mut array, &[RowKey(1 << 61)]).0, sequence);
     }
     assert_eq!(pass(&mut array, &[RowKey(1 << 62)]), (66_051, 66_050), "65536 after the base");
-    let refused =
-        array.step(CertifierEvent::Transaction { snapshot: Sequence(9), rows: &[RowKey(1 << 63)] });
+    let refused = array.handle_event(CertifierEvent::Transaction {
+        snapshot: Sequence(9),
+        rows: &[RowKey(1 << 63)],
+    });
     assert_eq!(refused, CertifierAction::Refused { newest: Sequence(66_050) });
 }

@@ -10,7 +10,7 @@ pub(crate) const TOLD_MOST: usize = 3;
 
 /// What blocks or endangers a verdict, one of each kind: what blocks first, then what is of the
 /// whole run, then what most cells have.
-pub(crate) fn of(summary: &Summary) -> Vec<Doubt<'_>> {
+pub(crate) fn find_doubts(summary: &Summary) -> Vec<Doubt<'_>> {
     let mut all: Vec<Doubt<'_>> = Vec::new();
     for warning in summary.warnings.iter().filter(is_doubt) {
         match all.iter_mut().find(|doubt| doubt.is_of_kind(warning)) {
@@ -52,7 +52,7 @@ impl Doubt<'_> {
         (&self.warning.code, &self.warning.severity) == (&warning.code, &warning.severity)
     }
 
-    pub(crate) fn word(&self) -> &'static str {
+    pub(crate) fn severity_word(&self) -> &'static str {
         self.warning.severity
     }
 
@@ -60,7 +60,7 @@ impl Doubt<'_> {
         is_blocking(self.warning)
     }
 
-    pub(crate) fn text(&self, cells: usize) -> String {
+    pub(crate) fn display_text(&self, cells: usize) -> String {
         let text = &self.warning.text;
         let Some(first) = self.cells.first().filter(|_| cells > 1) else {
             return match self.others {
@@ -71,11 +71,11 @@ impl Doubt<'_> {
         let place = if text.contains(&first.load) {
             String::new()
         } else {
-            format!("{}: ", words::place(first))
+            format!("{}: ", words::cell_place(first))
         };
         let more = match self.cells.len() - 1 {
             0 => String::new(),
-            others => format!(" (and {} like it)", words::plural(others as u64, "cell")),
+            others => format!(" (and {} like it)", words::count_with_noun(others as u64, "cell")),
         };
         format!("{place}{text}{more}")
     }

@@ -66,7 +66,7 @@ pub enum Section {
 pub fn first_screen(view: &View, order: CellOrder, style: &TextStyle) -> String {
     let mut count = cautions::TOLD_MOST;
     loop {
-        let text = terminal::written(&first_document(view, order, count), style);
+        let text = terminal::render_document(&first_document(view, order, count), style);
         let is_short = text.lines().count() <= LINES_MOST;
         if is_short || count <= 1 || view.summary.cells.len() > groups::UNGROUPED_MOST {
             return text;
@@ -77,33 +77,38 @@ pub fn first_screen(view: &View, order: CellOrder, style: &TextStyle) -> String 
 
 /// The first screen as Markdown.
 pub fn first_markdown(view: &View, order: CellOrder) -> String {
-    markdown::written(&first_document(view, order, cautions::TOLD_MOST))
+    markdown::render_document(&first_document(view, order, cautions::TOLD_MOST))
 }
 
 /// The answer, and these parts of the report. Ends with a line feed.
-pub fn sections(view: &View, all: &[Section], order: CellOrder, style: &TextStyle) -> String {
+pub fn report_sections(
+    view: &View,
+    all: &[Section],
+    order: CellOrder,
+    style: &TextStyle,
+) -> String {
     let mut document = head(view, order);
     for section in all {
         of_section(view, *section).into_iter().for_each(|passage| document.push(passage));
     }
-    terminal::written(&document, style)
+    terminal::render_document(&document, style)
 }
 
 /// The report for a terminal, with all that there is. Ends with a line feed.
-pub fn text(view: &View, style: &TextStyle) -> String {
-    let costs = vec![Element::Table(costs(view))];
-    terminal::written(&whole(view, costs), style)
+pub fn terminal_report(view: &View, style: &TextStyle) -> String {
+    let costs = vec![Element::Table(cost_table(view))];
+    terminal::render_document(&whole(view, costs), style)
 }
 
 /// The report as Markdown (GitHub's dialect: tables and `<details>`), with how it is repeated.
 pub fn markdown(view: &View) -> String {
     let summary = &view.summary;
-    let mut costs = vec![Element::Table(costs(view))];
+    let mut costs = vec![Element::Table(cost_table(view))];
     if summary.cells.len() > OPEN_CELLS_MAX {
         costs = vec![Element::Fold("cost and latency".into(), costs)];
     }
     let mut document = whole(view, costs);
-    let unequal = difference::unequal(&summary.audit, Extent::WhatMatters, "");
+    let unequal = difference::unequal_passages(&summary.audit, Extent::WhatMatters, "");
     let unequal: Vec<Element> = unequal.into_iter().flatten().collect();
     if !unequal.is_empty() {
         document.push(vec![Element::Fold("what differs between the arms".into(), unequal)]);
@@ -115,26 +120,27 @@ pub fn markdown(view: &View) -> String {
         ),
         Element::Lines(vec![(&summary.command).into()]),
     ]);
-    markdown::written(&document)
+    markdown::render_document(&document)
 }
 
 /// The answer, a line a cell, what endangers it, and where the rest is.
 fn first_document(view: &View, order: CellOrder, count: usize) -> Document {
     let mut document = head(view, order);
-    let doubts = cautions::of(&view.summary);
+    let doubts = cautions::find_doubts(&view.summary);
     let mut items = Vec::new();
     for doubt in doubts.iter().take(count) {
-        let text = doubt.text(view.summary.cells.len());
-        items.push(LabelledItem::new(text).label(doubt.word(), WORD_WIDTH));
+        let text = doubt.display_text(view.summary.cells.len());
+        items.push(LabelledItem::new(text).with_label(doubt.severity_word(), WORD_WIDTH));
     }
     if let more @ 1.. = doubts.len().saturating_sub(count) {
-        let more = words::plural(more as u64, "more caution");
-        items.push(LabelledItem::new(format!("{more}: --section notes")).label("", WORD_WIDTH));
+        let more = words::count_with_noun(more as u64, "more caution");
+        items
+            .push(LabelledItem::new(format!("{more}: --section notes")).with_label("", WORD_WIDTH));
     }
     if !items.is_empty() {
         document.push(vec![Element::Items(items)]);
     }
-    let rest = LabelledItem::new(rest(&view.summary)).label("rest", WORD_WIDTH);
+    let rest = LabelledItem::new(rest(&view.summary)).with_label("rest", WORD_WIDTH);
     document.push(vec![Element::Items(vec![rest])]);
     document
 }
@@ -145,7 +151,7 @@ fn rest(summary: &Summary) -> String {
     let mere = notes.iter().filter(|(_, warning)| warning.severity == Severity::Note.name());
     let mere = match mere.count() {
         0 => String::new(),
-        some => format!(", {}", words::plural(some as u64, "note")),
+        some => format!(", {}", words::count_with_noun(some as u64, "note")),
     };
     format!(
         "dbdyno show {} --all: costs and latencies, how sure, what differs{mere}; or --section \
@@ -162,17 +168,17 @@ fn head(view: &View, order: CellOrder) -> Document {
     // The members of a class stand in the table.
     let sentence = format!("{}{}", answer.sentence, median_of_all(&view.summary));
     document.push(vec![Element::Headline(sentence.into())]);
-    document.push_below(vec![arms(&view.summary)]);
+    document.push_below(vec![arms_element(&view.summary)]);
     if view.summary.cells.is_empty() {
-        counts::sheets(view)
+        counts::count_tables(view)
             .into_iter()
             .for_each(|sheet| document.push(vec![Element::Table(sheet)]));
     }
     let notes = Notes::new(&view.summary);
-    for group in words::groups(view) {
+    for group in words::unit_groups(view) {
         let mut cells = group.cells;
         let groups = if order == CellOrder::WorstFirst {
-            cells.sort_by(|a, b| gain(a).total_cmp(&gain(b)));
+            cells.sort_by(|a, b| log_gain(a).total_cmp(&log_gain(b)));
             vec![(None, cells.clone())]
         } else {
             groups::of_cells(cells.clone())
@@ -188,14 +194,14 @@ fn head(view: &View, order: CellOrder) -> Document {
     document
 }
 
-pub(crate) fn arms(summary: &Summary) -> Element {
+pub(crate) fn arms_element(summary: &Summary) -> Element {
     let labels = PerArm { base: &summary.base.label, test: &summary.test.label };
     Element::Arms(ArmLabel::of_both(labels))
 }
 
 /// The logarithm of the ratio of rates, test ÷ base; of response times, of the inverse ratio.
 /// Infinite where there is no estimate.
-pub(crate) fn gain(cell: &CellView) -> f64 {
+pub(crate) fn log_gain(cell: &CellView) -> f64 {
     let log = cell.effect().ratio.map_or(f64::INFINITY, f64::ln);
     if cell.response_ratio.is_some() && log.is_finite() { -log } else { log }
 }
@@ -214,36 +220,40 @@ fn median_of_all(summary: &Summary) -> String {
 fn whole(view: &View, costs: Vec<Element>) -> Document {
     let summary = &view.summary;
     let mut document = Document::default();
-    let answer = answer(view);
+    let answer = answer_elements(view);
     answer.into_iter().for_each(|passage| document.push(passage));
-    let mut about = vec![arms(summary)];
+    let mut about = vec![arms_element(summary)];
     if !summary.audit.is_empty() {
-        about.push(Element::Sentence(difference::counts(&summary.audit).into()));
+        about.push(Element::Sentence(difference::unequal_counts(&summary.audit).into()));
     }
-    about.extend(words::trust(summary).map(|trust| Element::Sentence(trust.into())));
+    about.extend(words::trust_note(summary).map(|trust| Element::Sentence(trust.into())));
     document.push_below(about);
     if !summary.cells.is_empty() {
         rate_tables(view).into_iter().for_each(|table| document.push(vec![Element::Table(table)]));
-        document.push(doubts(view));
+        document.push(doubt_elements(view));
         document.push(costs);
     }
-    let sheets = sheets::sheets(view).into_iter();
+    let sheets = sheets::all_tables(view).into_iter();
     sheets.for_each(|sheet| document.push(vec![Element::Table(sheet)]));
-    let shapes = shapes::curves(view).into_iter().chain(shapes::costs(view));
-    shapes.for_each(|shape| document.push(shape.elements()));
-    document.push(footnotes(&Notes::new(summary)));
+    let shapes = shapes::curve_sentences(view).into_iter().chain(shapes::cost_sentences(view));
+    shapes.for_each(|shape| document.push(shape.into_elements()));
+    document.push(footnote_elements(&Notes::new(summary)));
     document.push(signs(view));
     document
 }
 
 /// How far the run got, the answer, and the cells by what they are.
-pub(crate) fn answer(view: &View) -> [Vec<Element>; 2] {
+pub(crate) fn answer_elements(view: &View) -> [Vec<Element>; 2] {
     let words::Headline { status, sentence, classes } = words::headline(view);
     let mut classes: Vec<LabelledItem> = classes
         .into_iter()
         .map(|(verdict, members)| {
-            let word = words::word(verdict);
-            LabelledItem::new(members).tinted_label(word, rates::tint(verdict), VERDICT_WIDTH)
+            let word = words::verdict_word(verdict);
+            LabelledItem::new(members).tinted_label(
+                word,
+                rates::verdict_tint(verdict),
+                VERDICT_WIDTH,
+            )
         })
         .collect();
     let mut answer = vec![Element::Headline(sentence.into())];
@@ -258,39 +268,40 @@ fn rate_tables(view: &View) -> Vec<DataTable> {
     let notes = Notes::new(&view.summary);
     let mut of_run = notes.of_run(&view.summary);
     let mut tables = Vec::new();
-    for group in words::groups(view) {
+    for group in words::unit_groups(view) {
         let columns = [
-            rates::clients(group.title.as_str()).marked(std::mem::take(&mut of_run)),
-            rates::base(),
-            rates::test(),
-            rates::change(),
+            rates::clients(group.title.as_str()).with_marks(std::mem::take(&mut of_run)),
+            rates::base_column(),
+            rates::test_column(),
+            rates::change_column(),
             rates::interval(),
             rates::ratio(&group),
-            rates::answer(),
+            rates::answer_column(),
         ];
-        tables.push(rates::below_loads(&columns, &RatedCell::of(&group.cells, &notes)));
+        tables.push(rates::below_loads(&columns, &RatedCell::from_cells(&group.cells, &notes)));
     }
     tables
 }
 
 /// How sure each cell is, why, and what that means.
-pub(crate) fn doubts(view: &View) -> Vec<Element> {
+pub(crate) fn doubt_elements(view: &View) -> Vec<Element> {
     let mut elements = vec![Element::Table(doubt::table(view))];
-    elements.extend(doubt::reasons(view).into_iter().map(|why| Element::Sentence(why.into())));
-    elements.push(Element::Aside(doubt::aside(view).into()));
+    elements
+        .extend(doubt::interval_reasons(view).into_iter().map(|why| Element::Sentence(why.into())));
+    elements.push(Element::Aside(doubt::table_legend(view).into()));
     elements
 }
 
 /// What operations cost, and how long they take.
-pub(crate) fn costs(view: &View) -> DataTable {
+pub(crate) fn cost_table(view: &View) -> DataTable {
     let columns = rows::plain_columns("cost and latency", "base", "test", "test ÷ base");
     let mut table = DataTable::new(&columns, &[]);
     for cell in &view.summary.cells {
         table.add_group(vec![words::place_of_times(cell).into()]);
-        table.add_rows(&columns, &rows::plain(cell));
+        table.add_rows(&columns, &rows::plain_rows(cell));
     }
     for cell in &view.summary.cells {
-        let rows = rows::classes(cell);
+        let rows = rows::class_rows(cell);
         if !rows.is_empty() {
             table.add_group(vec![words::place_of_classes(cell).into()]);
             table.add_rows(&columns, &rows);
@@ -300,7 +311,7 @@ pub(crate) fn costs(view: &View) -> DataTable {
 }
 
 /// Everything that must be known, by its number.
-pub(crate) fn footnotes(notes: &Notes<'_>) -> Vec<Element> {
+pub(crate) fn footnote_elements(notes: &Notes<'_>) -> Vec<Element> {
     if notes.is_empty() {
         return Vec::new();
     }
@@ -314,7 +325,10 @@ pub(crate) fn footnotes(notes: &Notes<'_>) -> Vec<Element> {
 }
 
 fn signs(view: &View) -> Vec<Element> {
-    vec![Element::Sentence(words::op(view).into()), Element::Sentence(words::SIGNS.into())]
+    vec![
+        Element::Sentence(words::op_definition(view).into()),
+        Element::Sentence(words::SIGNS.into()),
+    ]
 }
 
 /// The passages of a section; none where there is nothing to tell.
@@ -323,28 +337,31 @@ fn of_section(view: &View, section: Section) -> Vec<Vec<Element>> {
     let mut passages: Vec<Vec<Element>> = Vec::new();
     match section {
         Section::Cost => {
-            let sheets = sheets::of_steps(view).into_iter().chain(counts::sheets(view));
-            let tables = has_cells.then(|| costs(view)).into_iter().chain(sheets);
+            let sheets = sheets::of_steps(view).into_iter().chain(counts::count_tables(view));
+            let tables = has_cells.then(|| cost_table(view)).into_iter().chain(sheets);
             passages.extend(tables.map(|table| vec![Element::Table(table)]));
-            let shapes = shapes::curves(view).into_iter().chain(shapes::costs(view));
-            passages.extend(shapes.map(|shape| shape.elements()));
+            let shapes =
+                shapes::curve_sentences(view).into_iter().chain(shapes::cost_sentences(view));
+            passages.extend(shapes.map(|shape| shape.into_elements()));
         }
-        Section::Doubt if has_cells => passages.push(doubts(view)),
+        Section::Doubt if has_cells => passages.push(doubt_elements(view)),
         Section::Doubt => {}
         Section::Engine => {
             passages.extend(
-                mechanisms::sheets(view).into_iter().map(|table| vec![Element::Table(table)]),
+                mechanisms::mechanism_tables(view)
+                    .into_iter()
+                    .map(|table| vec![Element::Table(table)]),
             );
         }
         Section::Facts => {
             let audit = &view.summary.audit;
             let rest = format!(" (dbdyno diff {} --all)", view.summary.run);
-            passages.push(vec![Element::Sentence(difference::counts(audit).into())]);
-            passages.extend(difference::unequal(audit, Extent::WhatMatters, &rest));
+            passages.push(vec![Element::Sentence(difference::unequal_counts(audit).into())]);
+            passages.extend(difference::unequal_passages(audit, Extent::WhatMatters, &rest));
         }
         Section::Notes => {
             passages.extend(rate_tables(view).into_iter().map(|table| vec![Element::Table(table)]));
-            passages.extend([footnotes(&Notes::new(&view.summary)), signs(view)]);
+            passages.extend([footnote_elements(&Notes::new(&view.summary)), signs(view)]);
         }
     }
     passages

@@ -23,7 +23,7 @@ const SHOWN_SHARE: f64 = 5e-4;
 const TITLE: &str = "Instructions per operation";
 
 /// The tables; none where nothing was counted.
-pub(crate) fn sheets(view: &View) -> Vec<DataTable> {
+pub(crate) fn count_tables(view: &View) -> Vec<DataTable> {
     let counts = &view.summary.counts;
     if counts.is_empty() {
         return Vec::new();
@@ -31,12 +31,12 @@ pub(crate) fn sheets(view: &View) -> Vec<DataTable> {
     let heads = ["base", "test", "difference", "test ÷ base", "±", "verdict"];
     let all = DataTable::of_numbers("", heads, counts.iter().map(row));
     let by_function = counts.iter().map(by_function).filter(|table| !table.is_empty());
-    let all = all.titled(TITLE).about(together(counts));
+    let all = all.with_title(TITLE).with_legend(together(counts));
     std::iter::once(all).chain(by_function).collect()
 }
 
 /// What stands above everything where nothing but instructions was measured.
-pub(crate) fn sentence(counts: &[CountView]) -> Option<String> {
+pub(crate) fn verdict_summary(counts: &[CountView]) -> Option<String> {
     (!counts.is_empty()).then(|| counts.iter().map(verdict).collect::<Vec<_>>().join("; "))
 }
 
@@ -45,7 +45,7 @@ fn verdict(count: &CountView) -> String {
     if let Some(why) = blocked(count) {
         return format!("no verdict on {}: {why}", count.load);
     }
-    let times = count.ratio.map_or(number::UNKNOWN.into(), |ratio| number::fixed(ratio, 3));
+    let times = count.ratio.map_or(number::UNKNOWN.into(), |ratio| number::format_fixed(ratio, 3));
     let how = match count.verdict {
         CountVerdict::More => "test needs more instructions",
         CountVerdict::Fewer => "test needs fewer instructions",
@@ -66,22 +66,23 @@ fn spread(count: &CountView) -> String {
         (Some(low), Some(high), Some(ratio)) => Some(100.0 * (high - low) / 2.0 / ratio),
         _ => None,
     };
-    half.map_or(number::UNKNOWN.to_owned(), |half| format!("{} %", number::fixed(half, 2)))
+    half.map_or(number::UNKNOWN.to_owned(), |half| format!("{} %", number::format_fixed(half, 2)))
 }
 
 fn whole(value: Option<f64>) -> TableCell {
-    value.map_or(number::UNKNOWN.to_owned(), |value| number::fixed(value, 0)).into()
+    value.map_or(number::UNKNOWN.to_owned(), |value| number::format_fixed(value, 0)).into()
 }
 
 fn difference(base: Option<f64>, test: Option<f64>) -> TableCell {
     let (Some(base), Some(test)) = (base, test) else { return number::UNKNOWN.into() };
     let sign = if test > base { "+" } else { "" };
-    format!("{sign}{}", number::fixed(test - base, 0)).into()
+    format!("{sign}{}", number::format_fixed(test - base, 0)).into()
 }
 
 fn row(count: &CountView) -> (&str, Vec<TableCell>) {
     let (base, test) = (count.base.instructions_per_op, count.test.instructions_per_op);
-    let ratio = count.ratio.map_or(number::UNKNOWN.to_owned(), |ratio| number::fixed(ratio, 3));
+    let ratio =
+        count.ratio.map_or(number::UNKNOWN.to_owned(), |ratio| number::format_fixed(ratio, 3));
     let verdict = match count.verdict {
         CountVerdict::Undecided if blocked(count).is_some() => "no verdict",
         CountVerdict::Undecided => "cannot tell",
@@ -117,8 +118,8 @@ fn by_function(count: &CountView) -> DataTable {
         .filter(|one| (one.test_own.unwrap_or(0.0) - one.base_own.unwrap_or(0.0)).abs() >= least);
     let rows = changed.take(SHOWN).map(|one| of_function(count, one));
     DataTable::of_numbers("", ["base", "test", "difference", "share"], rows)
-        .titled(format!("{TITLE}: by function, {}", count.load))
-        .about(format!(
+        .with_title(format!("{TITLE}: by function, {}", count.load))
+        .with_legend(format!(
             "Of its own, without what it calls; the largest changes, all are in JSON. Functions \
              with a name hold {} % of base and {} % of test: the rest is static code of stripped \
              files.",
@@ -138,7 +139,7 @@ fn of_function(count: &CountView, one: &FunctionView) -> (String, Vec<TableCell>
     // A share of next to nothing says nothing.
     let is_decided = matches!(count.verdict, CountVerdict::More | CountVerdict::Fewer);
     let share = if is_decided && share.is_finite() {
-        format!("{} %", number::fixed(share, 1))
+        format!("{} %", number::format_fixed(share, 1))
     } else {
         String::new()
     };
@@ -151,7 +152,7 @@ fn of_function(count: &CountView, one: &FunctionView) -> (String, Vec<TableCell>
 }
 
 fn percent(share: Option<f64>) -> String {
-    share.map_or(number::UNKNOWN.to_owned(), |share| number::fixed(100.0 * share, 0))
+    share.map_or(number::UNKNOWN.to_owned(), |share| number::format_fixed(100.0 * share, 0))
 }
 
 /// Names of templates fill a screen.

@@ -12,7 +12,7 @@
 //!
 //! An empty field is what `null` is in JSON. Numbers have a decimal point and no grouping.
 
-use dbdyno_document::csv::{line, number};
+use dbdyno_document::csv::{number_field, record_line};
 use dbdyno_model::{Arm, Metric, PerArm};
 
 use crate::view::{
@@ -65,30 +65,30 @@ type OfCell = fn(&CellView) -> String;
 /// Columns of a cell, before and behind the one that says what latencies count from.
 const CELL_COLUMNS: [(&str, OfCell); 19] = [
     ("group", |cell| cell.group.clone().unwrap_or_default()),
-    ("rqps", |cell| number(cell.rqps)),
-    ("rqps_low", |cell| number(cell.rqps_low)),
-    ("rqps_high", |cell| number(cell.rqps_high)),
+    ("rqps", |cell| number_field(cell.rqps)),
+    ("rqps_low", |cell| number_field(cell.rqps_low)),
+    ("rqps_high", |cell| number_field(cell.rqps_high)),
     ("measure", |cell| cell.measure.to_owned()),
-    ("response_ratio_p50", |cell| number(cell.response_ratio.as_ref().and_then(|of| of.p50))),
+    ("response_ratio_p50", |cell| number_field(cell.response_ratio.as_ref().and_then(|of| of.p50))),
     ("response_ratio_p50_low", |cell| {
-        number(cell.response_ratio.as_ref().and_then(|of| of.p50_low))
+        number_field(cell.response_ratio.as_ref().and_then(|of| of.p50_low))
     }),
     ("response_ratio_p50_high", |cell| {
-        number(cell.response_ratio.as_ref().and_then(|of| of.p50_high))
+        number_field(cell.response_ratio.as_ref().and_then(|of| of.p50_high))
     }),
-    ("response_ratio_p99", |cell| number(cell.response_ratio.as_ref().and_then(|of| of.p99))),
+    ("response_ratio_p99", |cell| number_field(cell.response_ratio.as_ref().and_then(|of| of.p99))),
     ("response_ratio_p99_low", |cell| {
-        number(cell.response_ratio.as_ref().and_then(|of| of.p99_low))
+        number_field(cell.response_ratio.as_ref().and_then(|of| of.p99_low))
     }),
     ("response_ratio_p99_high", |cell| {
-        number(cell.response_ratio.as_ref().and_then(|of| of.p99_high))
+        number_field(cell.response_ratio.as_ref().and_then(|of| of.p99_high))
     }),
     ("verdict", |cell| cell.verdict.0.name().to_owned()),
     ("pairs", |cell| cell.pairs.to_string()),
     ("pairs_dropped", |cell| cell.pairs_dropped.to_string()),
-    ("detectable", |cell| number(cell.detectable)),
+    ("detectable", |cell| number_field(cell.detectable)),
     ("pairs_missing", |cell| text(cell.pairs_missing)),
-    ("minutes_missing", |cell| number(cell.minutes_missing)),
+    ("minutes_missing", |cell| number_field(cell.minutes_missing)),
     ("looks", |cell| text(cell.looks)),
     ("unit", |cell| cell.unit.to_owned()),
 ];
@@ -98,12 +98,14 @@ const DOUBT_COLUMNS: [(&str, OfCell); 13] = [
     ("interval_why", |cell| cell.doubt.interval_why.clone()),
     ("replicates", |cell| cell.doubt.replicates.to_owned()),
     ("replicate_count", |cell| cell.doubt.replicate_count.to_string()),
-    ("p_value", |cell| number(cell.doubt.p_value)),
-    ("q_value", |cell| number(cell.doubt.q_value)),
+    ("p_value", |cell| number_field(cell.doubt.p_value)),
+    ("q_value", |cell| number_field(cell.doubt.q_value)),
     ("single_runs_runs", |cell| text(cell.doubt.single_runs.as_ref().map(|of| of.runs))),
     ("single_runs_level", |cell| text(cell.doubt.single_runs.as_ref().map(|of| of.level))),
-    ("single_runs_low", |cell| number(cell.doubt.single_runs.as_ref().and_then(|of| of.low))),
-    ("single_runs_high", |cell| number(cell.doubt.single_runs.as_ref().and_then(|of| of.high))),
+    ("single_runs_low", |cell| number_field(cell.doubt.single_runs.as_ref().and_then(|of| of.low))),
+    ("single_runs_high", |cell| {
+        number_field(cell.doubt.single_runs.as_ref().and_then(|of| of.high))
+    }),
     ("share_pair", |cell| share(cell, "pair")),
     ("share_life", |cell| share(cell, "life")),
     ("share_filling", |cell| share(cell, "filling")),
@@ -113,11 +115,11 @@ type OfCount = fn(&CountView) -> String;
 
 /// What was counted of a load.
 const COUNT_COLUMNS: [(&str, OfCount); 8] = [
-    ("base_instructions_per_op", |count| number(count.base.instructions_per_op)),
-    ("test_instructions_per_op", |count| number(count.test.instructions_per_op)),
-    ("instructions_ratio", |count| number(count.ratio)),
-    ("instructions_ratio_low", |count| number(count.ratio_low)),
-    ("instructions_ratio_high", |count| number(count.ratio_high)),
+    ("base_instructions_per_op", |count| number_field(count.base.instructions_per_op)),
+    ("test_instructions_per_op", |count| number_field(count.test.instructions_per_op)),
+    ("instructions_ratio", |count| number_field(count.ratio)),
+    ("instructions_ratio_low", |count| number_field(count.ratio_low)),
+    ("instructions_ratio_high", |count| number_field(count.ratio_high)),
     ("instructions_verdict", |count| count.verdict.name().to_owned()),
     ("instructions_repeats", |count| count.repeats.to_string()),
     ("instructions_warnings", |count| codes(&count.warnings)),
@@ -174,8 +176,8 @@ pub fn csv(view: &View) -> String {
         let (load, warnings) = (count.load.as_str(), codes(warnings));
         rows.push(CsvRow { load, clients: 1, count: Some(count), warnings, ..CsvRow::default() });
     }
-    let rows = rows.iter().map(|row| line(fields(&view.summary, row)));
-    line(header()) + &rows.collect::<String>()
+    let rows = rows.iter().map(|row| record_line(fields(&view.summary, row)));
+    record_line(header()) + &rows.collect::<String>()
 }
 
 fn header() -> Vec<String> {
@@ -206,10 +208,10 @@ fn fields(summary: &Summary, row: &CsvRow<'_>) -> Vec<String> {
     for arm in Arm::BOTH {
         let labels = PerArm { base: &summary.base, test: &summary.test };
         fields.push(labels[arm].label.clone());
-        fields.extend(ARM_COLUMNS.map(|(_, of)| number(of(&row.arms[arm]))));
+        fields.extend(ARM_COLUMNS.map(|(_, of)| number_field(of(&row.arms[arm]))));
     }
     fields.push(row.warnings.clone());
-    fields.extend(metrics(row.cell.map_or(&[], |cell| &cell.metrics)));
+    fields.extend(metric_fields(row.cell.map_or(&[], |cell| &cell.metrics)));
     fields
 }
 
@@ -219,7 +221,7 @@ fn text(value: Option<impl ToString>) -> String {
 
 fn share(cell: &CellView, name: &str) -> String {
     let level = cell.doubt.levels.iter().find(|level| level.level == name);
-    number(level.and_then(|level| level.share))
+    number_field(level.and_then(|level| level.share))
 }
 
 fn codes(warnings: &[WarningView]) -> String {
@@ -234,12 +236,12 @@ pub(crate) fn metric_columns() -> impl Iterator<Item = String> {
 }
 
 /// What is judged beside the rate, in the columns of that.
-pub(crate) fn metrics(judged: &[MetricView]) -> Vec<String> {
+pub(crate) fn metric_fields(judged: &[MetricView]) -> Vec<String> {
     let fields = METRICS.into_iter().flat_map(|(_, metric)| -> [String; 4] {
         let found = judged.iter().find(|found| found.metric == metric.name());
         found.map_or_else(Default::default, |found| {
             let ratios = [found.ratio, found.ratio_low, found.ratio_high];
-            let [ratio, low, high] = ratios.map(number);
+            let [ratio, low, high] = ratios.map(number_field);
             [ratio, low, high, found.verdict.name().to_owned()]
         })
     });

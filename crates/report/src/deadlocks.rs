@@ -186,11 +186,11 @@ fn of_party(party: &DeadlockParty) -> LabelledItem {
         statement => statement,
     });
     if party.waits_for.is_empty() {
-        item = item.detail(LabelledItem::new(UNTOLD_LOCK).label("waits for", WORD_WIDTH));
+        item = item.with_detail(LabelledItem::new(UNTOLD_LOCK).with_label("waits for", WORD_WIDTH));
     }
     for (word, locks) in [("waits for", &party.waits_for), ("holds", &party.holds)] {
         for lock in locks {
-            item = item.detail(LabelledItem::new(lock).label(word, WORD_WIDTH));
+            item = item.with_detail(LabelledItem::new(lock).with_label(word, WORD_WIDTH));
         }
     }
     item

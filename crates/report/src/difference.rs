@@ -80,24 +80,28 @@ pub fn difference_document(
     let view = &AuditView::new(audit);
     let arms = PerArm::from_fn(|arm| Text::from(&labels[arm]));
     let mut document = Document::default();
-    document
-        .push(vec![Element::Arms(ArmLabel::of_both(arms)), Element::Sentence(counts(view).into())]);
-    let firmness = firmness::notes(plans.firmness);
+    document.push(vec![
+        Element::Arms(ArmLabel::of_both(arms)),
+        Element::Sentence(unequal_counts(view).into()),
+    ]);
+    let firmness = firmness::stability_notes(plans.firmness);
     for (title, notes) in [("plans that changed", notes(plans)), (FIRMNESS, firmness)] {
         if !notes.is_empty() {
             let notes = notes.into_iter().map(Text::from).collect();
             document.push(vec![Element::Title(title.into()), Element::Notes(notes)]);
         }
     }
-    unequal(view, extent, " (--all)").into_iter().for_each(|passage| document.push(passage));
+    unequal_passages(view, extent, " (--all)")
+        .into_iter()
+        .for_each(|passage| document.push(passage));
     document
 }
 
 /// Where the arms are unequal, a passage for each part. `rest` says how what is only counted can be
 /// seen.
-pub(crate) fn unequal(view: &AuditView, extent: Extent, rest: &str) -> Vec<Vec<Element>> {
+pub(crate) fn unequal_passages(view: &AuditView, extent: Extent, rest: &str) -> Vec<Vec<Element>> {
     let mut passages = Vec::new();
-    for section in sections(view, extent) {
+    for section in audit_sections(view, extent) {
         let mut passage = vec![Element::Table(table(&section))];
         if section.uncounted > 0 {
             passage.push(Element::Sentence(format!("and {} more{rest}", section.uncounted).into()));
@@ -112,26 +116,26 @@ type UnequalFact<'a> = (&'static str, &'a InequalityView);
 
 fn table(section: &Section<'_>) -> DataTable {
     let columns = [
-        TableColumn::words("", |fact: &UnequalFact<'_>| fact.0.into()).as_group(),
-        TableColumn::words("", |fact: &UnequalFact<'_>| bare_name(&fact.1.name).into()),
-        TableColumn::words("base", |fact: &UnequalFact<'_>| values(fact.1).0.into()),
-        TableColumn::words("test", |fact: &UnequalFact<'_>| values(fact.1).1.into()),
+        TableColumn::word_texts("", |fact: &UnequalFact<'_>| fact.0.into()).as_group(),
+        TableColumn::word_texts("", |fact: &UnequalFact<'_>| bare_name(&fact.1.name).into()),
+        TableColumn::word_texts("base", |fact: &UnequalFact<'_>| values(fact.1).0.into()),
+        TableColumn::word_texts("test", |fact: &UnequalFact<'_>| values(fact.1).1.into()),
     ];
     let of_topic = section.groups.iter();
     let facts = of_topic.flat_map(|(topic, list)| list.iter().map(|one| (*topic, *one)));
-    DataTable::new(&columns, &facts.collect::<Vec<_>>()).titled(section.title)
+    DataTable::new(&columns, &facts.collect::<Vec<_>>()).with_title(section.title)
 }
 
 fn notes(plans: Plans<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     for (load, change) in plans.changed {
-        notes.extend(plan::notes(change).into_iter().map(|note| format!("{load}, {note}")));
+        notes.extend(plan::change_notes(change).into_iter().map(|note| format!("{load}, {note}")));
     }
     notes
 }
 
 /// How many facts are unequal, by weight, and what was varied.
-pub(crate) fn counts(view: &AuditView) -> String {
+pub(crate) fn unequal_counts(view: &AuditView) -> String {
     let mut rules: Vec<&str> = Vec::new();
     for one in view.unequal.iter().filter(|one| part_of(one) == VARIED) {
         if !QUIET.contains(&one.rule) && !rules.contains(&one.rule) {
@@ -154,7 +158,7 @@ pub(crate) fn counts(view: &AuditView) -> String {
 }
 
 /// The parts that are not empty.
-pub(crate) fn sections(view: &AuditView, extent: Extent) -> Vec<Section<'_>> {
+pub(crate) fn audit_sections(view: &AuditView, extent: Extent) -> Vec<Section<'_>> {
     let parts = [VARIED, BLOCKS, ANNOTATES, DEFAULTS, HARMLESS, NEW, GONE, UNSEEN];
     let mut sections: Vec<Section<'_>> =
         parts.map(|title| Section { title, groups: Vec::new(), uncounted: 0 }).into();

@@ -4,7 +4,7 @@ use dbdyno_document::{Document, Element, LabelledItem};
 use dbdyno_model::{Finding, Severity};
 use serde::Serialize;
 
-use crate::words::plural;
+use crate::words::count_with_noun;
 
 /// Version of the JSON; raised when a name changes its meaning.
 const VERSION: u32 = 1;
@@ -50,13 +50,13 @@ pub fn doctor_document(findings: &[Finding], extent: DoctorExtent) -> Document {
     let good = sorted.iter().filter(|finding| finding.severity.is_none());
     let good: Vec<&str> = good.map(|finding| finding.code.as_str()).collect();
     if !is_whole && !good.is_empty() {
-        items.push(LabelledItem::new(good.join(", ")).label("good", STATE_WIDTH));
+        items.push(LabelledItem::new(good.join(", ")).with_label("good", STATE_WIDTH));
     }
     let mut document = Document::default();
     document.push(vec![Element::Headline(headline(findings).into())]);
     document.push(vec![Element::Items(items)]);
     if !is_whole {
-        let rest = LabelledItem::new(REST).label("rest", STATE_WIDTH);
+        let rest = LabelledItem::new(REST).with_label("rest", STATE_WIDTH);
         document.push(vec![Element::Items(vec![rest])]);
     }
     document
@@ -64,15 +64,16 @@ pub fn doctor_document(findings: &[Finding], extent: DoctorExtent) -> Document {
 
 fn item(finding: &Finding, extent: DoctorExtent) -> LabelledItem {
     let item = LabelledItem::new(&finding.found)
-        .label(finding.state(), STATE_WIDTH)
-        .label(&finding.code, CODE_WIDTH);
+        .with_label(finding.state_name(), STATE_WIDTH)
+        .with_label(&finding.code, CODE_WIDTH);
     let Some(advice) = &finding.advice else { return item };
-    let item = item.detail(LabelledItem::new(&advice.change).label("change", ADVICE_WIDTH));
+    let item =
+        item.with_detail(LabelledItem::new(&advice.change).with_label("change", ADVICE_WIDTH));
     // What only a note would cost is left for those who ask.
     if extent == DoctorExtent::Faults && finding.severity <= Some(Severity::Note) {
         return item;
     }
-    item.detail(LabelledItem::new(&advice.cost).label("cost", ADVICE_WIDTH))
+    item.with_detail(LabelledItem::new(&advice.cost).with_label("cost", ADVICE_WIDTH))
 }
 
 /// Whether the host is fit, and what stands against it.
@@ -86,7 +87,7 @@ fn headline(findings: &[Finding]) -> String {
     let against: Vec<String> = against
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, noun)| plural(*count, noun))
+        .map(|(count, noun)| count_with_noun(*count, noun))
         .collect();
     let against =
         if against.is_empty() { "nothing to change".to_owned() } else { against.join(", ") };
@@ -94,7 +95,7 @@ fn headline(findings: &[Finding]) -> String {
         0 => format!("This host is fit to measure on: {against}"),
         _ => format!(
             "This host is not fit to measure on: {} to remove first; {against}",
-            plural(blocks, "obstacle")
+            count_with_noun(blocks, "obstacle")
         ),
     }
 }
@@ -104,12 +105,12 @@ pub fn doctor_json(findings: &[Finding]) -> String {
     let worst = findings.iter().max_by_key(|finding| finding.severity);
     let report = Report {
         version: VERSION,
-        state: worst.map_or("good", Finding::state),
+        state: worst.map_or("good", Finding::state_name),
         findings: findings
             .iter()
             .map(|finding| Entry {
                 code: &finding.code,
-                state: finding.state(),
+                state: finding.state_name(),
                 found: &finding.found,
                 change: finding.advice.as_ref().map(|advice| advice.change.as_str()),
                 cost: finding.advice.as_ref().map(|advice| advice.cost.as_str()),
@@ -127,15 +128,15 @@ mod tests {
 
     fn written(extent: DoctorExtent, width: usize) -> String {
         let style = TextStyle { colour: Colour::Plain, width };
-        terminal::written(&doctor_document(&findings(), extent), &style)
+        terminal::render_document(&doctor_document(&findings(), extent), &style)
     }
 
     fn findings() -> [Finding; 3] {
         let found = "a disk with \u{1b}[31m in its name";
         [
-            Finding::good("processors", "2 × X"),
-            Finding::bad(Severity::Note, "wake-up", "sleepers", "stay awake", "little"),
-            Finding::bad(Severity::Caution, "file-system", found, "use another", "much"),
+            Finding::without_advice("processors", "2 × X"),
+            Finding::with_advice(Severity::Note, "wake-up", "sleepers", "stay awake", "little"),
+            Finding::with_advice(Severity::Caution, "file-system", found, "use another", "much"),
         ]
     }
 
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_blocks_is_in_the_first_sentence() {
-        let blocks = Finding::bad(Severity::Blocks, "disk", "full", "free some", "all");
+        let blocks = Finding::with_advice(Severity::Blocks, "disk", "full", "free some", "all");
         let said = |findings: &[Finding]| headline(findings).replace(GLUE, " ");
         let [good, note, _] = findings();
         let not_fit = "This host is not fit to measure on: 1 obstacle to remove first; 1 note";

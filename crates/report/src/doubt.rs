@@ -37,15 +37,22 @@ const LEVELS: [(&str, &str); 3] = [("pair", "pairs"), ("life", "restarts"), ("fi
 pub(crate) fn table(view: &View) -> DataTable {
     let rows: Vec<DoubtRow> = view.summary.cells.iter().map(|cell| row(view, cell)).collect();
     let columns = [
-        TableColumn::words("how sure", |row: &DoubtRow| (&row.place).into()),
-        TableColumn::numbers("interval", |row: &DoubtRow| (&row.interval).into()),
-        TableColumn::numbers("q", |row: &DoubtRow| (&row.q).into()).dispensable(),
-        TableColumn::numbers("single runs", |row: &DoubtRow| (&row.single).into()).dispensable(),
-        TableColumn::drawings("levels drawn", |row: &DoubtRow| TableCell::drawing(row.bar.clone())),
-        TableColumn::numbers("from pairs", |row: &DoubtRow| (&row.shares[0]).into()).dispensable(),
-        TableColumn::numbers("restarts", |row: &DoubtRow| (&row.shares[1]).into()).dispensable(),
-        TableColumn::numbers("reloads", |row: &DoubtRow| (&row.shares[2]).into()).dispensable(),
-        TableColumn::words("the next minute", |row: &DoubtRow| (&row.minute).into()).dispensable(),
+        TableColumn::word_texts("how sure", |row: &DoubtRow| (&row.place).into()),
+        TableColumn::number_texts("interval", |row: &DoubtRow| (&row.interval).into()),
+        TableColumn::number_texts("q", |row: &DoubtRow| (&row.q).into()).as_dispensable(),
+        TableColumn::number_texts("single runs", |row: &DoubtRow| (&row.single).into())
+            .as_dispensable(),
+        TableColumn::drawing_cells("levels drawn", |row: &DoubtRow| {
+            TableCell::from_svg(row.bar.clone())
+        }),
+        TableColumn::number_texts("from pairs", |row: &DoubtRow| (&row.shares[0]).into())
+            .as_dispensable(),
+        TableColumn::number_texts("restarts", |row: &DoubtRow| (&row.shares[1]).into())
+            .as_dispensable(),
+        TableColumn::number_texts("reloads", |row: &DoubtRow| (&row.shares[2]).into())
+            .as_dispensable(),
+        TableColumn::word_texts("the next minute", |row: &DoubtRow| (&row.minute).into())
+            .as_dispensable(),
     ];
     DataTable::new(&columns, &rows).without_empty_columns().titled_by_its_corner()
 }
@@ -56,10 +63,10 @@ fn row(view: &View, cell: &CellView) -> DoubtRow {
         (_, "welch" | "fieller") => "round",
         (unit, _) => unit,
     };
-    let count = words::plural(u64::from(doubt.replicate_count), noun(unit));
+    let count = words::count_with_noun(u64::from(doubt.replicate_count), noun(unit));
     let only = view.summary.cells.len() < 2;
     DoubtRow {
-        place: words::place(cell),
+        place: words::cell_place(cell),
         interval: format!("{}, {}", doubt.interval, count),
         q: if only { String::new() } else { probability(doubt.q_value) },
         single: single(cell),
@@ -100,7 +107,7 @@ fn single(cell: &CellView) -> String {
     let Some((low, high)) = single.and_then(|single| Some((single.low?, single.high?))) else {
         return String::new();
     };
-    let [low, high] = [low, high].map(|ratio| number::signed(100.0 * (ratio - 1.0), 1));
+    let [low, high] = [low, high].map(|ratio| number::format_signed(100.0 * (ratio - 1.0), 1));
     let glue = number::GLUE;
     format!("{low}{glue}to{glue}{high}{glue}%")
 }
@@ -126,7 +133,7 @@ fn minute(cell: &CellView) -> String {
 }
 
 pub(crate) fn whole_percent(share: f64) -> String {
-    format!("{}{}%", number::fixed(100.0 * share, 0), number::GLUE)
+    format!("{}{}%", number::format_fixed(100.0 * share, 0), number::GLUE)
 }
 
 /// A probability as people read it.
@@ -142,20 +149,20 @@ pub(crate) fn probability(value: Option<f64>) -> String {
             } else {
                 0
             };
-            format!("{}{}%", number::fixed(100.0 * value, decimals), number::GLUE)
+            format!("{}{}%", number::format_fixed(100.0 * value, decimals), number::GLUE)
         }
     }
 }
 
 /// Why these intervals, each reason once with the places that it holds for.
-pub(crate) fn reasons(view: &View) -> Vec<String> {
+pub(crate) fn interval_reasons(view: &View) -> Vec<String> {
     let cells = &view.summary.cells;
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for cell in cells {
         let reason = format!("{}: {}", cell.doubt.interval, cell.doubt.interval_why);
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, places)) => places.push(words::place(cell)),
-            None => reasons.push((reason, vec![words::place(cell)])),
+            Some((_, places)) => places.push(words::cell_place(cell)),
+            None => reasons.push((reason, vec![words::cell_place(cell)])),
         }
     }
     let all = cells.len();
@@ -167,7 +174,7 @@ pub(crate) fn reasons(view: &View) -> Vec<String> {
 }
 
 /// What q-values are of, in both families, and what the rest of the table means.
-pub(crate) fn aside(view: &View) -> String {
+pub(crate) fn table_legend(view: &View) -> String {
     let family = &view.summary.family;
     let [p, q] = [family.p_at_most, family.q_at_most].map(number::percent_as_given);
     let mut text = String::new();
@@ -175,7 +182,7 @@ pub(crate) fn aside(view: &View) -> String {
         text = format!(
             "q-values: over the {} that are judged, one p-value each, by Benjamini and Hochberg; a \
              cell is told slower or faster if its own p is at most {p} and its q at most {q}. ",
-            words::plural(u64::from(family.cells), "cell"),
+            words::count_with_noun(u64::from(family.cells), "cell"),
         );
     }
     if family.metrics > 0 {

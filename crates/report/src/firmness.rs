@@ -16,7 +16,7 @@ const FRAGILE: f64 = 1.1;
 const PLANS_NAMED: usize = 3;
 
 /// What is said of all statements, a paragraph each; nothing where there is nothing to say.
-pub(crate) fn notes(all: &[PlanStability]) -> Vec<String> {
+pub(crate) fn stability_notes(all: &[PlanStability]) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     let (mut firm, mut samples) = (0, u32::MAX);
     for one in all {
@@ -48,7 +48,7 @@ fn of_arm(one: &PlanStability, arm: Arm) -> Option<String> {
     let next = one.runner_up[arm].as_ref();
     let sampled = one.sampled[arm].as_ref();
     let is_flipped = sampled.is_some_and(|sampled| sampled.flipped > 0);
-    let is_near = next.is_some_and(|next| next.times() < FRAGILE);
+    let is_near = next.is_some_and(|next| next.cost_ratio() < FRAGILE);
     if !is_flipped && !is_near {
         return None;
     }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn plans_that_flip_or_nearly_do_are_told_and_the_others_counted() {
         assert_eq!(
-            notes(&[stability(3, 150.0), stability(0, 150.0)]),
+            stability_notes(&[stability(3, 150.0), stability(0, 150.0)]),
             [
                 "a load, statement 2: test: the plan flips in 3 of 20 samples of its statistics \
                  (15 %, 95 % interval 5 % to 36 %), 10 to 400 rows expected: 17 times ref t.b; 3 \
@@ -169,10 +169,10 @@ mod tests {
                 "1 statement: none of 20 samples of the statistics flips a plan",
             ]
         );
-        let near = notes(&[stability(0, 104.0)]);
+        let near = stability_notes(&[stability(0, 104.0)]);
         assert_eq!(near.len(), 1);
         assert!(near[0].ends_with("access of t: scan at 1.04 times the cost"), "{near:?}");
         let unsampled = PlanStability { sampled: PerArm::default(), ..stability(0, 150.0) };
-        assert!(notes(&[unsampled]).is_empty());
+        assert!(stability_notes(&[unsampled]).is_empty());
     }
 }

@@ -19,7 +19,10 @@ const GROUPS: [(&str, &str); 4] = [
 pub(crate) type NamedGroup<T> = (Option<String>, Vec<T>);
 
 /// All of them in groups; all in one without a name where they are few or of one kind.
-pub(crate) fn of<T>(all: Vec<T>, group_of: impl Fn(&T) -> Option<&str>) -> Vec<NamedGroup<T>> {
+pub(crate) fn group_by_name<T>(
+    all: Vec<T>,
+    group_of: impl Fn(&T) -> Option<&str>,
+) -> Vec<NamedGroup<T>> {
     let is_one_kind = all.iter().all(|one| group_of(one) == group_of(&all[0]));
     if all.len() <= UNGROUPED_MOST || is_one_kind {
         return vec![(None, all)];
@@ -38,7 +41,7 @@ pub(crate) fn of<T>(all: Vec<T>, group_of: impl Fn(&T) -> Option<&str>) -> Vec<N
 
 /// The cells of two arms in groups.
 pub(crate) fn of_cells(cells: Vec<&CellView>) -> Vec<NamedGroup<&CellView>> {
-    of(cells, |cell| cell.group.as_deref())
+    group_by_name(cells, |cell| cell.group.as_deref())
 }
 
 /// The median of ratios; of an even number the geometric mean of the two in the middle, so that it
@@ -54,7 +57,7 @@ pub(crate) fn median_of(ratios: impl Iterator<Item = f64>) -> Option<f64> {
 pub(crate) fn median(cells: &[&CellView]) -> Option<String> {
     let usable = cells.iter().filter(|cell| !cell.is_blocked());
     let share = median_of(usable.filter_map(|cell| cell.effect().ratio))? - 1.0;
-    Some(format!("{}{GLUE}%", number::signed(100.0 * share, 1)))
+    Some(format!("{}{GLUE}%", number::format_signed(100.0 * share, 1)))
 }
 
 #[cfg(test)]
@@ -75,13 +78,17 @@ mod tests {
     fn what_is_of_no_known_kind_comes_last() {
         let all: Vec<&str> = "write x point range point write y range point x".split(' ').collect();
         let kind = |one: &&str| GROUPS.iter().map(|(kind, _)| *kind).find(|kind| kind == one);
-        let groups = of(all.clone(), |one| kind(one));
+        let groups = group_by_name(all.clone(), |one| kind(one));
         let told: Vec<(&str, usize)> =
             groups.iter().map(|(called, own)| (called.as_deref().unwrap(), own.len())).collect();
         let expected =
             [("rows by key", 3), ("rows by range", 2), ("writes", 2), ("other loads", 3)];
         assert_eq!(told, expected);
-        assert_eq!(of(all[..8].to_vec(), |one| kind(one)).len(), 1, "few stand in one");
-        assert_eq!(of(vec!["write"; 12], |one| kind(one)).len(), 1, "so do those of one kind");
+        assert_eq!(group_by_name(all[..8].to_vec(), |one| kind(one)).len(), 1, "few stand in one");
+        assert_eq!(
+            group_by_name(vec!["write"; 12], |one| kind(one)).len(),
+            1,
+            "so do those of one kind"
+        );
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn json_text(document: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::foreign::steers;
+    use dbdyno_model::foreign::is_nonprinting;
 
     #[test]
     fn a_program_reads_what_was_recorded() {
@@ -34,6 +34,6 @@ mod tests {
         let json = json_text(&hostile);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
         let (text, end) = json.split_at(json.len() - 1);
-        assert!(!text.contains(steers) && !text.contains("##") && end == "\n", "{json}");
+        assert!(!text.contains(is_nonprinting) && !text.contains("##") && end == "\n", "{json}");
     }
 }

@@ -59,8 +59,10 @@ mod words;
 pub use arms::{
     ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_svg, arms_text,
 };
-pub use ci::{GateCheck, benchfmt, github, junit};
-pub use comparison::{CellOrder, Section, first_markdown, first_screen, markdown, sections, text};
+pub use ci::{GateCheck, benchfmt_report, github_annotations, junit_report};
+pub use comparison::{
+    CellOrder, Section, first_markdown, first_screen, markdown, report_sections, terminal_report,
+};
 pub use csv::csv;
 pub use deadlocks::{
     DeadlockInPart, DeadlockInput, DeadlocksShown, deadlocks_document, deadlocks_json,

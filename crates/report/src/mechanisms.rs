@@ -12,7 +12,7 @@ use dbdyno_document::{DataTable, TableCell, number};
 use crate::view::{MechanismView, View};
 
 /// A table for each cell; none where no arm is a reference engine.
-pub(crate) fn sheets(view: &View) -> Vec<DataTable> {
+pub(crate) fn mechanism_tables(view: &View) -> Vec<DataTable> {
     let all = &view.summary.mechanisms;
     let cells = all.chunk_by(|a, b| (&a.load, a.clients) == (&b.load, b.clients));
     cells.map(of_cell).collect()
@@ -32,8 +32,8 @@ fn of_cell(figures: &[MechanismView]) -> DataTable {
         (figure.figure.replace("engine.", ""), vec![mean(figure.base), mean(figure.test), ratio])
     });
     DataTable::of_numbers("", ["base", "test", "test ÷ base"], rows)
-        .titled(format!("What the engines did: {load} at {clients} {plural}"))
-        .about(
+        .with_title(format!("What the engines did: {load} at {clients} {plural}"))
+        .with_legend(
             "Counts of the engine, and of the kernel for its threads: A / B is A for each B, \
              anything else is for each statement. Intervals of 95 % from pairs of rounds.",
         )

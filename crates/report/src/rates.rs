@@ -31,7 +31,7 @@ pub(crate) type RateColumn<'c, 'a> = TableColumn<'c, RatedCell<'a>>;
 
 impl<'a> RatedCell<'a> {
     /// Each of these cells with the numbers of its notes.
-    pub(crate) fn of(cells: &[&'a CellView], notes: &Notes<'_>) -> Vec<RatedCell<'a>> {
+    pub(crate) fn from_cells(cells: &[&'a CellView], notes: &Notes<'_>) -> Vec<RatedCell<'a>> {
         let rated = cells.iter().map(|cell| RatedCell {
             cell,
             row: rows::rate(cell),
@@ -42,21 +42,21 @@ impl<'a> RatedCell<'a> {
 }
 
 /// The load of each cell.
-pub(crate) fn loads<'a>(title: impl Into<Text>) -> RateColumn<'static, 'a> {
-    TableColumn::words(title, |of: &RatedCell<'_>| (&of.cell.load).into())
+pub(crate) fn load_column<'a>(title: impl Into<Text>) -> RateColumn<'static, 'a> {
+    TableColumn::word_texts(title, |of: &RatedCell<'_>| (&of.cell.load).into())
 }
 
 /// How many clients each cell has, below its load.
 pub(crate) fn clients<'a>(title: impl Into<Text>) -> RateColumn<'static, 'a> {
-    TableColumn::words(title, |of: &RatedCell<'_>| (&of.row.clients).into())
+    TableColumn::word_texts(title, |of: &RatedCell<'_>| (&of.row.clients).into())
 }
 
-pub(crate) fn base<'a>() -> RateColumn<'static, 'a> {
+pub(crate) fn base_column<'a>() -> RateColumn<'static, 'a> {
     TableColumn::number_cells("base", |of: &RatedCell<'_>| figure(&of.row.base))
         .of_arm(ColumnTone::Base)
 }
 
-pub(crate) fn test<'a>() -> RateColumn<'static, 'a> {
+pub(crate) fn test_column<'a>() -> RateColumn<'static, 'a> {
     TableColumn::number_cells("test", |of: &RatedCell<'_>| figure(&of.row.test))
         .of_arm(ColumnTone::Test)
 }
@@ -67,13 +67,13 @@ fn figure(with_spread: &str) -> TableCell {
     TableCell::from(with_spread).or_shorter(with_spread.into()).or_shorter(bare.into())
 }
 
-pub(crate) fn change<'a>() -> RateColumn<'static, 'a> {
-    TableColumn::numbers("test vs base", |of: &RatedCell<'_>| (&of.row.change).into())
+pub(crate) fn change_column<'a>() -> RateColumn<'static, 'a> {
+    TableColumn::number_texts("test vs base", |of: &RatedCell<'_>| (&of.row.change).into())
 }
 
 /// The interval of the change beside it.
 pub(crate) fn interval<'a>() -> RateColumn<'static, 'a> {
-    let column = TableColumn::words(format!("95{GLUE}% interval"), |of: &RatedCell<'_>| {
+    let column = TableColumn::word_texts(format!("95{GLUE}% interval"), |of: &RatedCell<'_>| {
         format!("({})", bare_interval(&of.row.interval).replace(' ', &GLUE.to_string())).into()
     });
     column.untitled_on_terminals()
@@ -88,32 +88,34 @@ fn bare_interval(interval: &str) -> String {
 pub(crate) fn ratio<'a>(group: &Group<'_>) -> RateColumn<'static, 'a> {
     // The ratio of response times, or of highest rates, is no rQPS.
     let title = if group.unit.is_some() { "rQPS" } else { "ratio" };
-    TableColumn::numbers(title, |of: &RatedCell<'_>| (&of.row.rqps).into()).off_terminals()
+    TableColumn::number_texts(title, |of: &RatedCell<'_>| (&of.row.rqps).into()).off_terminals()
 }
 
 /// The answer, with what is missing for one.
-pub(crate) fn answer<'a>() -> RateColumn<'static, 'a> {
+pub(crate) fn answer_column<'a>() -> RateColumn<'static, 'a> {
     let column = TableColumn::word_cells("answer", |of: &RatedCell<'_>| {
-        answer_of(of).marked(of.marks.clone())
+        answer_of(of).with_marks(of.marks.clone())
     });
     column.untitled_on_terminals()
 }
 
 /// The answer, with a sign where anything speaks against it.
 pub(crate) fn answer_in_short<'a>() -> RateColumn<'static, 'a> {
-    let column =
-        TableColumn::word_cells("answer", |of: &RatedCell<'_>| answer_of(of).and(sign(of.cell)));
+    let column = TableColumn::word_cells("answer", |of: &RatedCell<'_>| {
+        answer_of(of).and_text(sign(of.cell))
+    });
     column.untitled_on_terminals()
 }
 
 fn answer_of(of: &RatedCell<'_>) -> TableCell {
-    let word = TableCell::tinted(words::word(of.row.verdict), tint(of.row.verdict));
-    let needs = words::needs(of.cell).map_or(String::new(), |needs| format!(", {needs}"));
-    word.clone().and(needs).or_shorter(word).as_answer()
+    let word =
+        TableCell::tinted_text(words::verdict_word(of.row.verdict), verdict_tint(of.row.verdict));
+    let needs = words::needed_pairs(of.cell).map_or(String::new(), |needs| format!(", {needs}"));
+    word.clone().and_text(needs).or_shorter(word).as_answer()
 }
 
 /// What the colour of a verdict repeats.
-pub(crate) fn tint(verdict: Verdict) -> Tint {
+pub(crate) fn verdict_tint(verdict: Verdict) -> Tint {
     match verdict {
         Verdict::Slower => Tint::Worse,
         Verdict::Faster => Tint::Better,
@@ -148,7 +150,14 @@ pub(crate) fn of_one_count(
     notes: &Notes<'_>,
 ) -> DataTable {
     let corner = format!("{title} at {}", words::clients(clients));
-    let columns = [loads(corner), base(), test(), change(), interval(), answer_in_short()];
+    let columns = [
+        load_column(corner),
+        base_column(),
+        test_column(),
+        change_column(),
+        interval(),
+        answer_in_short(),
+    ];
     let mut table = DataTable::new(&columns, &[]);
     for (called, cells) in groups {
         if let Some(called) = called {
@@ -158,7 +167,7 @@ pub(crate) fn of_one_count(
             names.push(median.unwrap_or_default().into());
             table.add_group(names);
         }
-        table.add_rows(&columns, &RatedCell::of(cells, notes));
+        table.add_rows(&columns, &RatedCell::from_cells(cells, notes));
     }
     table.titled_by_its_corner()
 }
@@ -171,7 +180,8 @@ pub(crate) fn of_counts(
 ) -> DataTable {
     type Line<'a> = Vec<&'a CellView>;
     let corner = format!("{title}, test vs base");
-    let mut columns = vec![TableColumn::words(corner, |cells: &Line<'_>| (&cells[0].load).into())];
+    let mut columns =
+        vec![TableColumn::word_texts(corner, |cells: &Line<'_>| (&cells[0].load).into())];
     columns.extend(counts.iter().map(|&count| {
         TableColumn::number_cells(words::clients(count), move |cells: &Line<'_>| {
             let cell = cells.iter().find(|cell| cell.clients == count);
@@ -192,7 +202,7 @@ pub(crate) fn of_counts(
         }
         table.add_rows(&columns, &lines);
     }
-    table.titled_by_its_corner().about("▼ slower, ▲ faster, = equal, ~ cannot tell")
+    table.titled_by_its_corner().with_legend("▼ slower, ▲ faster, = equal, ~ cannot tell")
 }
 
 /// How the answer of a cell stands in a column; the interval where there is room.
@@ -203,11 +213,11 @@ fn in_column(cell: &CellView) -> TableCell {
         Verdict::Equal => "=",
         Verdict::Undecided => "~",
     };
-    let change = words::change(cell);
+    let change = words::cell_change(cell);
     let mut short = TableCell::from(format!("{sign} {}", change.estimate));
     if let Some(interval) = change.interval {
-        let long = short.clone().and(format!(" ({})", bare_interval(&interval)));
+        let long = short.clone().and_text(format!(" ({})", bare_interval(&interval)));
         short = long.or_shorter(short);
     }
-    short.and(self::sign(cell))
+    short.and_text(self::sign(cell))
 }

@@ -45,10 +45,12 @@ pub(crate) fn plain_columns<'a>(
     ratio: &str,
 ) -> [TableColumn<'a, PlainRow>; 4] {
     [
-        TableColumn::words(corner, |row: &PlainRow| (&row.label).into()),
-        TableColumn::numbers(base, |row: &PlainRow| (&row.base).into()).of_arm(ColumnTone::Base),
-        TableColumn::numbers(test, |row: &PlainRow| (&row.test).into()).of_arm(ColumnTone::Test),
-        TableColumn::words(ratio, |row: &PlainRow| (&row.ratio).into()),
+        TableColumn::word_texts(corner, |row: &PlainRow| (&row.label).into()),
+        TableColumn::number_texts(base, |row: &PlainRow| (&row.base).into())
+            .of_arm(ColumnTone::Base),
+        TableColumn::number_texts(test, |row: &PlainRow| (&row.test).into())
+            .of_arm(ColumnTone::Test),
+        TableColumn::word_texts(ratio, |row: &PlainRow| (&row.ratio).into()),
     ]
 }
 
@@ -57,7 +59,7 @@ const TRANSACTIONS: &str = "transactions/min";
 
 pub(crate) fn rate(cell: &CellView) -> RateRow {
     let verdict = cell.verdict.0;
-    let change = words::change(cell);
+    let change = words::cell_change(cell);
     let tilde = if verdict == Verdict::Undecided { "~ " } else { "" };
     RateRow {
         clients: words::clients(cell.clients),
@@ -65,7 +67,7 @@ pub(crate) fn rate(cell: &CellView) -> RateRow {
         test: figure(cell, &cell.test, &cell.base),
         change: format!("{tilde}{}", change.estimate),
         interval: change.interval.unwrap_or_else(|| "no interval".to_owned()),
-        rqps: rqps(cell),
+        rqps: rqps_text(cell),
         verdict,
     }
 }
@@ -87,14 +89,14 @@ fn figure(cell: &CellView, arm: &ArmView, other: &ArmView) -> String {
 }
 
 /// rQPS with as many digits as its interval deserves, three decimals at most.
-pub(crate) fn rqps(cell: &CellView) -> String {
+pub(crate) fn rqps_text(cell: &CellView) -> String {
     match cell.effect().ratio {
-        Some(rqps) => number::fixed(rqps, rqps_decimals(cell)),
+        Some(rqps) => number::format_fixed(rqps, rqps_decimals(cell)),
         None => number::UNKNOWN.to_owned(),
     }
 }
 
-/// The decimals of [`rqps`].
+/// The decimals of [`rqps_text`].
 pub(crate) fn rqps_decimals(cell: &CellView) -> i32 {
     let effect = cell.effect();
     let decimals = match (effect.low, effect.high) {
@@ -104,7 +106,7 @@ pub(crate) fn rqps_decimals(cell: &CellView) -> i32 {
     decimals.clamp(2, 3)
 }
 
-pub(crate) fn plain(cell: &CellView) -> Vec<PlainRow> {
+pub(crate) fn plain_rows(cell: &CellView) -> Vec<PlainRow> {
     let mut rows = Vec::new();
     if cell.base.tpm_total.is_some() {
         rows.push(amount(cell, "tpmC", |arm| arm.tpm_c));
@@ -171,7 +173,7 @@ type OfTimes = fn(&LatencyView) -> Option<f64>;
 /// How often each class of events came, and how long its events took: from when they were meant
 /// where that is known. None for classes of statements, which have no times, and come as often as
 /// the load has them in its events.
-pub(crate) fn classes(cell: &CellView) -> Vec<PlainRow> {
+pub(crate) fn class_rows(cell: &CellView) -> Vec<PlainRow> {
     let (noun, seconds) = if cell.unit == TRANSACTIONS { ("min", 60.0) } else { ("s", 1.0) };
     let mut rows = Vec::new();
     for (at, class) in cell.base.classes.iter().enumerate() {

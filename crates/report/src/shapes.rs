@@ -27,7 +27,7 @@ pub(crate) struct NumberedSentence {
 
 impl NumberedSentence {
     /// All of it, as a passage of a document.
-    pub(crate) fn elements(self) -> Vec<Element> {
+    pub(crate) fn into_elements(self) -> Vec<Element> {
         let mut elements = vec![Element::Title(self.sentence.into())];
         elements.extend(self.table.map(Element::Table));
         elements.extend(self.warnings.into_iter().map(|warning| Element::Aside(warning.into())));
@@ -41,13 +41,13 @@ impl NumberedSentence {
 }
 
 /// Of all curves.
-pub(crate) fn curves(view: &View) -> Vec<NumberedSentence> {
-    view.summary.curves.iter().map(curve).collect()
+pub(crate) fn curve_sentences(view: &View) -> Vec<NumberedSentence> {
+    view.summary.curves.iter().map(curve_sentence).collect()
 }
 
 /// Of all costs over rows.
-pub(crate) fn costs(view: &View) -> Vec<NumberedSentence> {
-    view.summary.costs.iter().map(cost).collect()
+pub(crate) fn cost_sentences(view: &View) -> Vec<NumberedSentence> {
+    view.summary.costs.iter().map(cost_sentence).collect()
 }
 
 fn sentences(warnings: &[WarningView]) -> Vec<String> {
@@ -61,7 +61,7 @@ fn cells(texts: [String; 5]) -> Vec<TableCell> {
 }
 
 /// One curve.
-pub(crate) fn curve(curve: &CurveView) -> NumberedSentence {
+pub(crate) fn curve_sentence(curve: &CurveView) -> NumberedSentence {
     let warnings = sentences(&curve.warnings);
     let place = curve_place(curve);
     let (Some(base), Some(test)) = (&curve.base, &curve.test) else {
@@ -84,7 +84,7 @@ pub(crate) fn curve(curve: &CurveView) -> NumberedSentence {
     let parts: Vec<String> = parts.collect();
     let most = curve.most_clients();
     let rows = curve.changes.iter().map(|change| changed(change, base, test, most));
-    let table = DataTable::of_numbers("", HEAD, rows).about(format!(
+    let table = DataTable::of_numbers("", HEAD, rows).with_legend(format!(
         "Rates: {}. Gunther's law, λN / (1 + σ(N−1) + κN(N−1)). Contention and coherency: the \
          part of the change of the rate at {most} clients that they explain; with that of one \
          client they add up to all of it. Nothing is said beyond {} clients. The five answers are \
@@ -113,7 +113,7 @@ fn changed(
     let verdict = change.verdict.0;
     let change = [percent(change.effect, verdict), range(change.effect)];
     let [change, range] = change;
-    (name, cells([base, test, change, range, words::word(verdict).to_owned()]))
+    (name, cells([base, test, change, range, words::verdict_word(verdict).to_owned()]))
 }
 
 /// `point-query over 1 to 16 clients`.
@@ -144,7 +144,11 @@ fn parameter(interval: IntervalView) -> String {
         return number::with_spread(Some(value), Some(low), Some(high));
     }
     let decimals = number::decimals_for(high / 2.0).unwrap_or(1);
-    format!("{} (up to {})", number::fixed(value, decimals), number::fixed(high, decimals))
+    format!(
+        "{} (up to {})",
+        number::format_fixed(value, decimals),
+        number::format_fixed(high, decimals)
+    )
 }
 
 /// A value with its spread, or that it lies beyond what was measured.
@@ -172,7 +176,7 @@ fn decimals(interval: IntervalView) -> i32 {
 }
 
 fn signed(ratio: f64, decimals: i32) -> String {
-    number::signed((ratio - 1.0) * 100.0, decimals)
+    number::format_signed((ratio - 1.0) * 100.0, decimals)
 }
 
 /// `−4.9 %`, after a `~` where nothing is decided.
@@ -196,15 +200,15 @@ fn range(ratio: IntervalView) -> String {
 fn answer(effect: IntervalView, verdict: Verdict) -> String {
     match (verdict, effect.value) {
         (Verdict::Slower | Verdict::Faster, Some(value)) => {
-            let size = number::fixed((value - 1.0).abs() * 100.0, decimals(effect));
-            format!("{} by {size}{GLUE}%", words::word(verdict))
+            let size = number::format_fixed((value - 1.0).abs() * 100.0, decimals(effect));
+            format!("{} by {size}{GLUE}%", words::verdict_word(verdict))
         }
-        _ => words::word(verdict).to_owned(),
+        _ => words::verdict_word(verdict).to_owned(),
     }
 }
 
 /// One cost over rows.
-pub(crate) fn cost(cost: &CostView) -> NumberedSentence {
+pub(crate) fn cost_sentence(cost: &CostView) -> NumberedSentence {
     let warnings = sentences(&cost.warnings);
     let place = cost_place(cost);
     let (Some(base), Some(test)) = (&cost.base, &cost.test) else {
@@ -219,7 +223,7 @@ pub(crate) fn cost(cost: &CostView) -> NumberedSentence {
         ("fixed, µs per event", part(fixed, base.fixed_us, test.fixed_us)),
         ("per row, µs", part(per_row, base.per_row_us, test.per_row_us)),
     ];
-    let table = DataTable::of_numbers("", HEAD, rows).about(format!(
+    let table = DataTable::of_numbers("", HEAD, rows).with_legend(format!(
         "cost(rows) = fixed + per row × rows, fitted to {} sizes of loads that differ in nothing \
          else. The answers of all measures of these loads are one family: in 1{GLUE}% of all such \
          families at most is any of them by chance.",
@@ -244,8 +248,8 @@ fn part(change: CostChangeView, base: IntervalView, test: IntervalView) -> Vec<T
 /// `server CPU of random-points over 10 to 1000 rows at 1 client`.
 pub(crate) fn cost_place(cost: &CostView) -> String {
     let ends = [cost.points.first(), cost.points.last()];
-    let [least, most] =
-        ends.map(|point| point.map_or(UNKNOWN.to_owned(), |point| number::fixed(point.rows, 0)));
+    let [least, most] = ends
+        .map(|point| point.map_or(UNKNOWN.to_owned(), |point| number::format_fixed(point.rows, 0)));
     format!(
         "{} of {} over {least} to {most} rows at {}",
         if cost.measure == "server_cpu" { "server CPU" } else { "elapsed time" },
@@ -263,7 +267,7 @@ fn cost_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Slower => "higher",
         Verdict::Faster => "lower",
-        Verdict::Equal | Verdict::Undecided => words::word(verdict),
+        Verdict::Equal | Verdict::Undecided => words::verdict_word(verdict),
     }
 }
 

@@ -20,8 +20,11 @@ use crate::mechanisms;
 use crate::view::{StepArmView, StepView, View};
 
 /// All tables: those of the Insert Benchmark, what engines did, and what was counted.
-pub(crate) fn sheets(view: &View) -> Vec<DataTable> {
-    [of_steps(view), mechanisms::sheets(view), counts::sheets(view)].into_iter().flatten().collect()
+pub(crate) fn all_tables(view: &View) -> Vec<DataTable> {
+    [of_steps(view), mechanisms::mechanism_tables(view), counts::count_tables(view)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The tables of the Insert Benchmark; none where it was not measured.
@@ -50,13 +53,13 @@ fn tinted(text: String, tint: Tint) -> TableCell {
         Tint::Higher => " +",
         _ => "",
     };
-    TableCell::from(text + sign).shaded(tint, None)
+    TableCell::from(text + sign).with_shade(tint, None)
 }
 
 fn shown(value: Option<f64>) -> String {
     match value {
         None => number::UNKNOWN.to_owned(),
-        Some(value) if value.abs() >= 100.0 => number::fixed(value, 0),
+        Some(value) if value.abs() >= 100.0 => number::format_fixed(value, 0),
         Some(value) => number::three_digits(value),
     }
 }
@@ -68,7 +71,7 @@ fn plain(value: Option<f64>) -> TableCell {
 /// A column for each of these steps.
 fn over(steps: &[StepView], title: &str, rows: Vec<(String, Vec<TableCell>)>) -> DataTable {
     let heads = steps.iter().map(|step| step.step.as_str());
-    DataTable::of_numbers("", heads, rows).titled(format!("Insert Benchmark: {title}"))
+    DataTable::of_numbers("", heads, rows).with_title(format!("Insert Benchmark: {title}"))
 }
 
 fn throughput(steps: &[StepView]) -> DataTable {
@@ -79,13 +82,14 @@ fn throughput(steps: &[StepView]) -> DataTable {
         base.push(tinted(shown(rates[0]), tints[0]));
         test.push(tinted(shown(rates[1]), tints[1]));
     }
-    over(steps, "throughput", vec![("base".to_owned(), base), ("test".to_owned(), test)]).about(
-        "Rows inserted each second in l.i0, l.i1, l.i2, rows indexed in l.x, queries in qr \
+    over(steps, "throughput", vec![("base".to_owned(), base), ("test".to_owned(), test)])
+        .with_legend(
+            "Rows inserted each second in l.i0, l.i1, l.i2, rows indexed in l.x, queries in qr \
          and qp. ▼ lowest, ▲ highest quarter between the lowest and the highest; no ▼ where \
          the lowest is at least 80 % of the highest. ∅: the background fell short, so the \
          rate is not comparable. Whether a difference is proved stands in the table of \
          rates.",
-    )
+        )
 }
 
 fn relative(steps: &[StepView]) -> DataTable {
@@ -96,11 +100,11 @@ fn relative(steps: &[StepView]) -> DataTable {
             _ => None,
         };
         let missed = step.base.sla_missed || step.test.sla_missed;
-        let text = ratio.map_or(number::UNKNOWN.to_owned(), |ratio| number::fixed(ratio, 2));
+        let text = ratio.map_or(number::UNKNOWN.to_owned(), |ratio| number::format_fixed(ratio, 2));
         cells.push(tinted(text, compared(ratio, missed)));
     }
     over(steps, "relative to base", vec![("test ÷ base".to_owned(), cells)])
-        .about("− less than 0.95, + more than 1.05, ∅ not comparable.")
+        .with_legend("− less than 0.95, + more than 1.05, ∅ not comparable.")
 }
 
 fn background(steps: &[StepView]) -> DataTable {
@@ -115,7 +119,7 @@ fn background(steps: &[StepView]) -> DataTable {
         }
     }
     over(&with, "background inserts per second", rows.into())
-        .about("▼ less than 95 % of the rows that were due.")
+        .with_legend("▼ less than 95 % of the rows that were due.")
 }
 
 fn debts(steps: &[StepView]) -> DataTable {
@@ -133,7 +137,7 @@ fn debts(steps: &[StepView]) -> DataTable {
         let test = steps.iter().map(|step| plain(pick(&step.test)));
         rows.push((format!("test {name}"), test.collect()));
     }
-    over(steps, "what deletes leave behind", rows).about(
+    over(steps, "what deletes leave behind", rows).with_legend(
         "getmin: looking for the first living row, which steps over deleted ones. Debt: \
          history length (MySQL, MariaDB) or dead tuples of the tables (PostgreSQL) at the \
          ends of the step.",
@@ -147,7 +151,7 @@ fn metrics(steps: &[StepView], name: &str, pick: fn(&StepView) -> &StepArmView) 
         (step.step.as_str(), cells.collect())
     });
     let table = DataTable::of_numbers("", COLUMNS.iter().copied(), rows);
-    table.titled(format!("Insert Benchmark: metrics of {name}, {tag}")).about(
+    table.with_title(format!("Insert Benchmark: metrics of {name}, {tag}")).with_legend(
         "Of the server's own processes, not of the host. rps, wps, rpq and wpi cannot be \
          observed of a process. cpups: % of all processors; cpupq: µs for each query, in load \
          steps for each insert; dbgb1 database, dbgb2 data directory, rss: GB at the end; \

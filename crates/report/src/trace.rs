@@ -8,7 +8,7 @@
 //! ```
 
 use dbdyno_document::html::{PageHead, data_block, escape};
-use dbdyno_document::layout::printable;
+use dbdyno_document::layout::printable_line;
 use serde_json::Value;
 
 use crate::html::STYLE;
@@ -44,7 +44,7 @@ pub struct TraceHead<'a> {
 /// A trace in the Informal Trace Format as a page: `steps` names what led to each state after the
 /// first one.
 pub fn trace_html(of: &TraceHead<'_>, steps: &[String], itf: &Value) -> String {
-    let plain = |text: &str| escape(&printable(text));
+    let plain = |text: &str| escape(&printable_line(text));
     let head = PageHead { title: of.title, styles: &[STYLE, OWN_STYLE], script: Some(SCRIPT) };
     let mut page = head.html();
     page.push_str(&format!("<body>\n<main>\n<header>\n<h1>{}</h1>\n", plain(of.title)));

@@ -41,7 +41,7 @@ pub(crate) fn headline(view: &View) -> Headline {
 }
 
 /// How far the verdicts of this host are to be trusted, as far as it was looked up.
-pub(crate) fn trust(summary: &Summary) -> Option<String> {
+pub(crate) fn trust_note(summary: &Summary) -> Option<String> {
     let tests = summary.self_tests.filter(|_| !summary.cells.is_empty())?;
     if tests.cells == 0 {
         let text = "trust: no arm was compared with itself on this host yet; in simulation 1 % of \
@@ -54,18 +54,18 @@ pub(crate) fn trust(summary: &Summary) -> Option<String> {
         "trust: arms compared with themselves on this host were called slower or faster in {} of \
          {}: {share}{GLUE}% ({low} to {high})",
         tests.wrong,
-        plural(tests.cells, "cell"),
+        count_with_noun(tests.cells, "cell"),
     ))
 }
 
 /// Where no rate was measured.
 fn nothing(view: &View) -> String {
-    let counted = counts::sentence(&view.summary.counts);
+    let counted = counts::verdict_summary(&view.summary.counts);
     counted.unwrap_or_else(|| "nothing was compared: no cell was measured".to_owned())
 }
 
 /// The word that people read.
-pub(crate) fn word(verdict: Verdict) -> &'static str {
+pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Undecided => "cannot tell",
         told => told.name(),
@@ -73,15 +73,15 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 }
 
 pub(crate) fn clients(clients: u32) -> String {
-    plural(u64::from(clients), "client")
+    count_with_noun(u64::from(clients), "client")
 }
 
-pub(crate) fn plural(count: u64, noun: &str) -> String {
+pub(crate) fn count_with_noun(count: u64, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
-    format!("{}{GLUE}{noun}{ending}", number::fixed(count as f64, 0))
+    format!("{}{GLUE}{noun}{ending}", number::format_fixed(count as f64, 0))
 }
 
-pub(crate) fn place(cell: &CellView) -> String {
+pub(crate) fn cell_place(cell: &CellView) -> String {
     format!("{} at {}", cell.load, clients(cell.clients))
 }
 
@@ -91,7 +91,7 @@ const OP: &str = "op: one statement as queries/s counts it, BEGIN and COMMIT inc
     traffic of the server.";
 
 /// What an op is in this run, too.
-pub(crate) fn op(view: &View) -> String {
+pub(crate) fn op_definition(view: &View) -> String {
     if view.summary.insert_benchmark.is_empty() {
         OP.to_owned()
     } else {
@@ -113,15 +113,15 @@ fn status(view: &View) -> Option<String> {
     };
     let measured: u64 = summary.cells.iter().map(|cell| u64::from(cell.pairs)).sum();
     if view.detail.pairs_planned == 0 {
-        let counted = plural(summary.counts.len() as u64, "load");
+        let counted = count_with_noun(summary.counts.len() as u64, "load");
         return Some(format!("{how}; instructions were counted of {counted}"));
     }
-    let planned = plural(view.detail.pairs_planned, "planned pair");
+    let planned = count_with_noun(view.detail.pairs_planned, "planned pair");
     let verb = if measured == 1 { "was" } else { "were" };
     let rests = if measured > 0 { ", and the results use only these" } else { "" };
     Some(format!(
         "{how}; {} of {planned} {verb} measured{rests}",
-        number::fixed(measured as f64, 0)
+        number::format_fixed(measured as f64, 0)
     ))
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn verdict_sentence(cell: &CellView, budget: Option<f64>) -> String {
 
 /// The same of arms that are called otherwise.
 pub(crate) fn verdict_of(cell: &CellView, budget: Option<f64>, [base, test]: [&str; 2]) -> String {
-    let place = place(cell);
+    let place = cell_place(cell);
     let evidence = evidence(cell);
     match cell.verdict.0 {
         Verdict::Slower => format!(
@@ -148,7 +148,7 @@ pub(crate) fn verdict_of(cell: &CellView, budget: Option<f64>, [base, test]: [&s
         Verdict::Equal => format!(
             "{test} equals {base} on {place} within the budget of {}: {} {} {evidence}",
             budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given),
-            change(cell).estimate,
+            cell_change(cell).estimate,
             what(cell)
         ),
         Verdict::Undecided => format!("cannot tell on {place}: {}", doubt(cell)),
@@ -198,7 +198,7 @@ pub(crate) struct Group<'a> {
 }
 
 /// The cells by what their figures count, in the order in which that first appears.
-pub(crate) fn groups(view: &View) -> Vec<Group<'_>> {
+pub(crate) fn unit_groups(view: &View) -> Vec<Group<'_>> {
     let summary = &view.summary;
     let mut groups: Vec<Group<'_>> = Vec::new();
     for cell in &summary.cells {
@@ -227,7 +227,7 @@ pub(crate) fn place_of_times(cell: &CellView) -> String {
         "intended" => ", latency from the intended start",
         _ => "",
     };
-    format!("{}{since}", place(cell))
+    format!("{}{since}", cell_place(cell))
 }
 
 /// A cell whose classes follow, and what their times count from.
@@ -238,7 +238,7 @@ pub(crate) fn place_of_classes(cell: &CellView) -> String {
     } else {
         "latency from sending"
     };
-    format!("{} by class, {since}", place(cell))
+    format!("{} by class, {since}", cell_place(cell))
 }
 
 /// Why an undecided cell is undecided, and what would decide it.
@@ -252,11 +252,11 @@ fn doubt(cell: &CellView) -> String {
         .filter(|warning| warning.severity == "blocks")
         .map(|warning| warning.text.as_str())
         .collect();
-    let mut text = format!("{} {} {}", change(cell).estimate, what(cell), evidence(cell));
+    let mut text = format!("{} {} {}", cell_change(cell).estimate, what(cell), evidence(cell));
     if !blocking.is_empty() {
         return format!("{text}; no verdict because: {}", blocking.join("; "));
     }
-    if let Some(needs) = needs(cell) {
+    if let Some(needs) = needed_pairs(cell) {
         text.push_str("; ");
         text.push_str(&needs);
     }
@@ -268,22 +268,22 @@ fn doubt(cell: &CellView) -> String {
 }
 
 /// `needs about 14 more pairs, 3 min`, where that is known and would help.
-pub(crate) fn needs(cell: &CellView) -> Option<String> {
+pub(crate) fn needed_pairs(cell: &CellView) -> Option<String> {
     let would_help = cell.verdict.0 == Verdict::Undecided && !cell.is_blocked();
     let missing = cell.pairs_missing.filter(|_| would_help)?;
     let time = cell.minutes_missing.map(number::minutes);
     let time = time.map_or(String::new(), |time| format!(", {time}"));
-    Some(format!("needs about {}{time}", plural(u64::from(missing), "more pair")))
+    Some(format!("needs about {}{time}", count_with_noun(u64::from(missing), "more pair")))
 }
 
 /// `(95 % interval 4.1 to 5.6 %), 24 pairs` in the direction of the verdict.
 fn evidence(cell: &CellView) -> String {
     let pairs = match cell.looks {
         Some(looks) => {
-            let looks = plural(u64::from(looks), "time");
-            format!("{}, analysed {looks}", plural(u64::from(cell.pairs), "pair"))
+            let looks = count_with_noun(u64::from(looks), "time");
+            format!("{}, analysed {looks}", count_with_noun(u64::from(cell.pairs), "pair"))
         }
-        None => plural(u64::from(cell.pairs), "pair"),
+        None => count_with_noun(u64::from(cell.pairs), "pair"),
     };
     let (direction, signs) = match cell.verdict.0 {
         Verdict::Slower => (slower_direction(cell), Signs::OnlyWhereMixed),
@@ -304,11 +304,11 @@ pub(crate) struct Change {
     pub interval: Option<String>,
 }
 
-pub(crate) fn change(cell: &CellView) -> Change {
+pub(crate) fn cell_change(cell: &CellView) -> Change {
     let estimate = match cell.effect().ratio {
         Some(rqps) => {
             let percent = (rqps - 1.0) * 100.0;
-            format!("{}{GLUE}%", number::signed(percent, decimals(cell)))
+            format!("{}{GLUE}%", number::format_signed(percent, decimals(cell)))
         }
         None => number::UNKNOWN.to_owned(),
     };
@@ -320,7 +320,7 @@ fn gap(cell: &CellView, direction: f64) -> String {
     match cell.effect().ratio {
         Some(rqps) => {
             let percent = (rqps - 1.0) * direction * 100.0;
-            format!("{}{GLUE}%", number::fixed(percent, decimals(cell)))
+            format!("{}{GLUE}%", number::format_fixed(percent, decimals(cell)))
         }
         None => "an unknown share".to_owned(),
     }
@@ -338,7 +338,7 @@ fn range(cell: &CellView, direction: f64, signs: Signs) -> Option<String> {
     let (low, high) = (a.min(b), a.max(b));
     let decimals = decimals(cell);
     let bare = signs == Signs::OnlyWhereMixed && low >= 0.0;
-    let show = if bare { number::fixed } else { number::signed };
+    let show = if bare { number::format_fixed } else { number::format_signed };
     Some(format!("{} to {}{GLUE}%", show(low, decimals), show(high, decimals)))
 }
 
@@ -362,7 +362,7 @@ fn count_sentence(cells: &[CellView]) -> String {
     let verdicts = [Verdict::Slower, Verdict::Equal, Verdict::Faster, Verdict::Undecided];
     let counts = verdicts.into_iter().filter_map(|verdict| {
         let count = cells.iter().filter(|cell| cell.verdict.0 == verdict).count();
-        (count > 0).then(|| (verdict, format!("{} on {count}", word(verdict))))
+        (count > 0).then(|| (verdict, format!("{} on {count}", verdict_word(verdict))))
     });
     let (known, unknown): (Vec<_>, Vec<_>) =
         counts.partition(|(verdict, _)| *verdict != Verdict::Undecided);
@@ -399,13 +399,13 @@ fn class_line(members: &[&CellView]) -> String {
 }
 
 fn member(cell: &CellView) -> String {
-    let place = place(cell);
+    let place = cell_place(cell);
     match cell.verdict.0 {
-        Verdict::Slower | Verdict::Faster => format!("{place} {}", change(cell).estimate),
+        Verdict::Slower | Verdict::Faster => format!("{place} {}", cell_change(cell).estimate),
         Verdict::Equal => place,
         Verdict::Undecided if cell.pairs == 0 => format!("{place} (not measured)"),
         Verdict::Undecided if cell.is_blocked() => format!("{place} (blocked by a warning)"),
-        Verdict::Undecided => match needs(cell) {
+        Verdict::Undecided => match needed_pairs(cell) {
             Some(needs) => format!("{place} ({needs})"),
             None => place,
         },
@@ -520,7 +520,7 @@ mod tests {
     fn an_interval_that_leaves_zero_out_is_seen_to_do_so() {
         for high in [0.99, 0.999, 0.9996, 0.99994] {
             let cell = cell(Verdict::Slower, [0.95, 0.9, high]);
-            let interval = change(&cell).interval.unwrap();
+            let interval = cell_change(&cell).interval.unwrap();
             let end = interval.rsplit(" to ").next().unwrap();
             assert!(
                 end.starts_with('−') && end.contains(|c| ('1'..='9').contains(&c)),

@@ -9,8 +9,8 @@ use crate::common::{self, Sample};
 use dbdyno_document::terminal::{Colour, TextStyle};
 use dbdyno_model::GateOutcome;
 use dbdyno_report::{
-    CellOrder, GateCheck, Section, View, benchfmt, csv, first_markdown, first_screen, github, html,
-    json, junit, markdown, sections, text,
+    CellOrder, GateCheck, Section, View, benchfmt_report, csv, first_markdown, first_screen,
+    github_annotations, html, json, junit_report, markdown, report_sections, terminal_report,
 };
 
 pub(crate) fn check(name: &str, actual: &str) {
@@ -70,9 +70,9 @@ fn continuous_integration_is_told_in_its_own_formats() {
     let view = view(&common::hostile());
     let outcomes = vec![GateOutcome::Fails, GateOutcome::CannotTell];
     let checked = [GateCheck { view, outcomes }];
-    check("hostile.github", &github(&checked));
-    check("hostile.xml", &junit(&checked));
-    let lines = benchfmt(&checked);
+    check("hostile.github", &github_annotations(&checked));
+    check("hostile.xml", &junit_report(&checked));
+    let lines = benchfmt_report(&checked);
     check("hostile.bench", &lines);
     let results = lines.lines().filter(|line| line.starts_with("Benchmark"));
     for result in results {
@@ -85,13 +85,13 @@ fn continuous_integration_is_told_in_its_own_formats() {
 #[test]
 fn each_part_of_the_report_can_be_asked_for() {
     let view = view(&common::six_cells());
-    let all = text(&view, &plain(100));
+    let all = terminal_report(&view, &plain(100));
     for (section, told) in [
         (Section::Cost, "cost and latency"),
         (Section::Doubt, "how sure"),
         (Section::Notes, "op: one statement"),
     ] {
-        let part = sections(&view, &[section], CellOrder::Groups, &plain(100));
+        let part = report_sections(&view, &[section], CellOrder::Groups, &plain(100));
         let from = part.find(told).unwrap_or_else(|| panic!("{told}: {part}"));
         let first = part[from..].lines().next().unwrap();
         assert!(all.contains(first), "{first} stands in the whole report, too");
@@ -100,40 +100,40 @@ fn each_part_of_the_report_can_be_asked_for() {
 
 #[test]
 fn text_of_one_cell() {
-    check("one.txt", &text(&view(&common::one_cell()), &plain(120)));
+    check("one.txt", &terminal_report(&view(&common::one_cell()), &plain(120)));
 }
 
 #[test]
 fn text_of_six_cells_at_three_widths() {
     let view = view(&common::six_cells());
-    check("six-120.txt", &text(&view, &plain(120)));
-    check("six-90.txt", &text(&view, &plain(90)));
-    check("six-60.txt", &text(&view, &plain(60)));
+    check("six-120.txt", &terminal_report(&view, &plain(120)));
+    check("six-90.txt", &terminal_report(&view, &plain(90)));
+    check("six-60.txt", &terminal_report(&view, &plain(60)));
 }
 
 #[test]
 fn text_in_colour_only_repeats_the_words() {
     let view = view(&common::six_cells());
     let style = TextStyle { colour: Colour::Ansi, width: 120 };
-    let coloured = text(&view, &style);
+    let coloured = terminal_report(&view, &style);
     check("six-colour.txt", &coloured);
     let mut bare = coloured;
     for code in ["0", "1", "1;33", "31", "32", "33"] {
         bare = bare.replace(&format!("\u{1b}[{code}m"), "");
     }
-    assert_eq!(bare, text(&view, &plain(120)));
+    assert_eq!(bare, terminal_report(&view, &plain(120)));
 }
 
 #[test]
 fn text_of_runs_with_little_in_them() {
-    check("partial.txt", &text(&view(&common::partial()), &plain(100)));
-    check("nothing.txt", &text(&view(&common::nothing()), &plain(100)));
-    check("no-cells.txt", &text(&view(&common::no_cells()), &plain(100)));
+    check("partial.txt", &terminal_report(&view(&common::partial()), &plain(100)));
+    check("nothing.txt", &terminal_report(&view(&common::nothing()), &plain(100)));
+    check("no-cells.txt", &terminal_report(&view(&common::no_cells()), &plain(100)));
 }
 
 #[test]
 fn text_of_many_cells_and_long_names() {
-    let large = text(&view(&common::large()), &plain(110));
+    let large = terminal_report(&view(&common::large()), &plain(110));
     let (rates, costs) = large.split_once("cost and latency").expect("both tables are there");
     check("large.txt", rates);
     assert_eq!(costs.matches("server CPU").count(), 150);
@@ -145,7 +145,7 @@ fn text_of_many_cells_and_long_names() {
 #[test]
 fn text_and_markdown_of_hostile_names() {
     let view = view(&common::hostile());
-    check("hostile.txt", &text(&view, &plain(100)));
+    check("hostile.txt", &terminal_report(&view, &plain(100)));
     check("hostile.md", &markdown(&view));
 }
 
@@ -177,7 +177,7 @@ fn the_insert_benchmark_has_tables_of_its_own() {
         let from = text.find("Insert Benchmark: throughput").expect("the tables are there");
         text[from..].to_owned()
     };
-    check("steps-100.txt", &tables(text(&view, &plain(100))));
+    check("steps-100.txt", &tables(terminal_report(&view, &plain(100))));
     check("steps.md", &tables(markdown(&view)));
     let json: serde_json::Value = serde_json::from_str(&json(&view)).unwrap();
     let steps = serde_json::to_string_pretty(&json["insert_benchmark"]).unwrap();
@@ -191,7 +191,7 @@ fn what_engines_did_is_told_in_every_shape() {
         let from = text.find("What the engines did").expect("the table is there");
         text[from..].to_owned()
     };
-    check("engines-100.txt", &table(text(&view, &plain(100))));
+    check("engines-100.txt", &table(terminal_report(&view, &plain(100))));
     check("engines.md", &table(markdown(&view)));
     let json: serde_json::Value = serde_json::from_str(&json(&view)).unwrap();
     check("engines.json", &serde_json::to_string_pretty(&json["mechanisms"]).unwrap());
@@ -204,7 +204,7 @@ fn what_engines_did_is_told_in_every_shape() {
 #[test]
 fn what_is_judged_beside_the_rate_is_told_in_every_shape() {
     let view = view(&common::judged_metrics());
-    let text = text(&view, &plain(100));
+    let text = terminal_report(&view, &plain(100));
     let (rates, costs) = text.split_once("cost and latency").expect("both tables are there");
     check("metrics-100.txt", costs);
     let family = "of 4 that are judged: higher or lower if p is at most 1 % and q at most 5 %.";
@@ -235,7 +235,8 @@ fn curves_and_costs_over_rows_are_told() {
     let from =
         |text: String, first: &str| text[text.find(first).expect("they are told")..].to_owned();
     for width in [70, 110] {
-        let shapes = from(text(&view, &plain(width)), "point-query over 1 to 16 clients");
+        let shapes =
+            from(terminal_report(&view, &plain(width)), "point-query over 1 to 16 clients");
         let end = shapes.find("\n¹").expect("notes follow");
         check(&format!("shapes-{width}.txt"), &shapes[..=end]);
     }
@@ -283,8 +284,8 @@ fn tpcc_is_told_in_transactions_per_minute() {
 #[test]
 fn cells_are_told_by_unit_and_events_by_class() {
     let view = view(&common::three_units());
-    check("units-100.txt", &text(&view, &plain(100)));
-    check("units-60.txt", &text(&view, &plain(60)));
+    check("units-100.txt", &terminal_report(&view, &plain(100)));
+    check("units-60.txt", &terminal_report(&view, &plain(60)));
     check("units.md", &markdown(&view));
     check("units.csv", &csv(&view));
     check("units.json", &json(&view));
@@ -293,11 +294,11 @@ fn cells_are_told_by_unit_and_events_by_class() {
 #[test]
 fn instructions_stand_beside_rates_and_alone() {
     let beside = view(&common::counts::beside());
-    check("counts-100.txt", &text(&beside, &plain(100)));
+    check("counts-100.txt", &terminal_report(&beside, &plain(100)));
     check("counts.md", &markdown(&beside));
     check("counts.csv", &csv(&beside));
     check("counts.json", &json(&beside));
     let alone = view(&common::counts::alone());
-    check("counts-alone-100.txt", &text(&alone, &plain(100)));
+    check("counts-alone-100.txt", &terminal_report(&alone, &plain(100)));
     check("counts-alone.csv", &csv(&alone));
 }

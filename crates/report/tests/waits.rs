@@ -32,9 +32,13 @@ fn a_document_is_written_in_each_format() {
         profiles: PerArm { base: 3, test: 4 },
     };
     let document = waits_document(&waits);
-    let on_screen = |(colour, width)| terminal::written(&document, &TextStyle { colour, width });
+    let on_screen =
+        |(colour, width)| terminal::render_document(&document, &TextStyle { colour, width });
     let screens =
         [(Colour::Plain, 40), (Colour::Plain, 80), (Colour::Plain, 120), (Colour::Ansi, 60)];
     let text = screens.map(on_screen).concat();
-    check("waits.txt", &(text + &markdown::written(&document) + &csv::written(&document)));
+    check(
+        "waits.txt",
+        &(text + &markdown::render_document(&document) + &csv::render_document(&document)),
+    );
 }

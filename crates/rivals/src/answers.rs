@@ -12,19 +12,19 @@ pub struct Answers {
 impl Answers {
     /// A statement is going to be answered.
     #[inline]
-    pub fn begin(&mut self) {
+    pub fn begin_statement(&mut self) {
         self.rows.clear();
     }
 
     /// One of its rows, or a column of it.
     #[inline]
-    pub fn text(&mut self, bytes: &[u8]) {
+    pub(crate) fn add_text(&mut self, bytes: &[u8]) {
         self.rows.extend_from_slice(bytes);
     }
 
     /// One of its rows, or a column of it.
     #[inline]
-    pub fn number(&mut self, number: i64) {
+    pub(crate) fn add_number(&mut self, number: i64) {
         self.rows.extend_from_slice(&number.to_le_bytes());
     }
 
@@ -43,7 +43,7 @@ impl Answers {
 
     /// The statement is answered.
     #[inline]
-    pub fn end(&mut self) {
+    pub fn end_statement(&mut self) {
         let mut sum = self.rows.len() as u64;
         let mut words = self.rows.chunks_exact(8);
         for word in &mut words {
@@ -86,10 +86,10 @@ mod tests {
 
     fn rows(text: &[u8], end: impl FnOnce(&mut Answers)) -> (Vec<u8>, u64) {
         let mut answers = Answers::default();
-        answers.begin();
-        answers.text(text);
+        answers.begin_statement();
+        answers.add_text(text);
         end(&mut answers);
-        answers.end();
+        answers.end_statement();
         (answers.rows.clone(), answers.take_sum())
     }
 
@@ -109,9 +109,9 @@ mod tests {
         let twice = |first: &[u8], second: &[u8]| {
             let mut answers = Answers::default();
             for text in [first, second] {
-                answers.begin();
-                answers.text(text);
-                answers.end();
+                answers.begin_statement();
+                answers.add_text(text);
+                answers.end_statement();
             }
             answers.take_sum()
         };

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dbdyno_model::random::mix;
+use dbdyno_model::random::mix_bits;
 
 /// Rows and their sum, by table and index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,26 +24,26 @@ impl RowSum {
 
     /// And this number.
     #[must_use]
-    pub fn number(self, number: i64) -> RowSum {
-        RowSum(mix(self.0 ^ number as u64).wrapping_add(self.0.rotate_left(23)))
+    pub(crate) fn with_number(self, number: i64) -> RowSum {
+        RowSum(mix_bits(self.0 ^ number as u64).wrapping_add(self.0.rotate_left(23)))
     }
 
     /// And this text.
     #[must_use]
-    pub fn text(self, text: &[u8]) -> RowSum {
+    pub(crate) fn with_text(self, text: &[u8]) -> RowSum {
         let word = |chunk: &[u8]| {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
             i64::from_le_bytes(word)
         };
-        let sum = self.number(text.len() as i64);
-        text.chunks(8).fold(sum, |sum, chunk| sum.number(word(chunk)))
+        let sum = self.with_number(text.len() as i64);
+        text.chunks(8).fold(sum, |sum, chunk| sum.with_number(word(chunk)))
     }
 }
 
 impl Contents {
     /// Counts a row of a table or index.
-    pub fn add(&mut self, name: &str, row: RowSum) {
+    pub fn add_row(&mut self, name: &str, row: RowSum) {
         if !self.0.contains_key(name) {
             self.0.insert(name.to_owned(), (0, 0));
         }
@@ -79,13 +79,13 @@ mod tests {
     #[test]
     fn every_value_and_its_place_are_in_the_sum() {
         let sums = [
-            RowSum::new().number(1).number(2),
-            RowSum::new().number(2).number(1),
-            RowSum::new().number(1).number(3),
-            RowSum::new().number(1).text(b"2"),
-            RowSum::new().text(b"12345678").text(b"9"),
-            RowSum::new().text(b"123456789"),
-            RowSum::new().text(b"123456780"),
+            RowSum::new().with_number(1).with_number(2),
+            RowSum::new().with_number(2).with_number(1),
+            RowSum::new().with_number(1).with_number(3),
+            RowSum::new().with_number(1).with_text(b"2"),
+            RowSum::new().with_text(b"12345678").with_text(b"9"),
+            RowSum::new().with_text(b"123456789"),
+            RowSum::new().with_text(b"123456780"),
         ];
         for (place, one) in sums.iter().enumerate() {
             assert!(sums[place + 1..].iter().all(|other| other.0 != one.0), "{place}");
@@ -96,7 +96,7 @@ mod tests {
     fn the_order_of_rows_does_not_matter_and_their_number_does() {
         let of = |rows: &[i64]| {
             let mut contents = Contents::default();
-            rows.iter().for_each(|&row| contents.add("t", RowSum::new().number(row)));
+            rows.iter().for_each(|&row| contents.add_row("t", RowSum::new().with_number(row)));
             contents
         };
         assert_eq!(of(&[1, 2, 3]), of(&[3, 1, 2]));

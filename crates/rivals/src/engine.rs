@@ -20,7 +20,8 @@ use crate::failure::Failure;
 use crate::side::{RivalClient, RivalDatabase, RivalDurability};
 use crate::statements::{Asking, Statements};
 use crate::work::{
-    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Sbtest, Scale, TABLES, TpccRow, TpccTable, fill,
+    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Sbtest, Scale, TABLES, TpccRow, TpccTable,
+    fill_tables,
 };
 
 /// An engine that is open, and its tables.
@@ -67,7 +68,7 @@ impl EngineSide {
         let tpcc = tpcc.collect::<Result<_, _>>()?;
         let tables = Tables { sbtest: engine.create_table(sbtest_spec())?, tpcc };
         let mut to = Filler { session: engine.session(), tables: &tables, pending: 0 };
-        fill(scale, &mut to)?;
+        fill_tables(scale, &mut to)?;
         to.end()?;
         engine.checkpoint()?;
         Ok(EngineSide { engine, tables })
@@ -81,7 +82,7 @@ fn sbtest_spec() -> TableSpec {
         ColumnSpec::required("c", ValueType::Text { most: C_BYTES as u32 }),
         ColumnSpec::required("pad", ValueType::Text { most: 60 }),
     ];
-    let indexes = vec![IndexSpec::repeated("second", &[K])];
+    let indexes = vec![IndexSpec::non_unique("second", &[K])];
     TableSpec { indexes, ..TableSpec::new("sbtest", columns, &[0]) }
 }
 
@@ -96,7 +97,7 @@ fn spec(table: TpccTable) -> TableSpec {
         .map(|place| ColumnSpec::required(&format!("number{place}"), ValueType::BIGINT))
         .chain(texts)
         .collect();
-    let index = (table == CUSTOMER).then(|| IndexSpec::repeated("second", &[0, 1, numbers]));
+    let index = (table == CUSTOMER).then(|| IndexSpec::non_unique("second", &[0, 1, numbers]));
     let indexes = index.into_iter().collect();
     let primary: Vec<usize> = (0..table.key).collect();
     TableSpec { indexes, ..TableSpec::new(table.name, columns, &primary) }
@@ -131,12 +132,12 @@ impl Filler<'_> {
 }
 
 impl Filling for Filler<'_> {
-    fn sbtest(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure> {
+    fn put_sbtest_row(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure> {
         self.next()?;
         self.tables.put_sbtest(&mut self.session, id, row)
     }
 
-    fn row(&mut self, row: TpccRow<'_>) -> Result<(), Failure> {
+    fn put_row(&mut self, row: TpccRow<'_>) -> Result<(), Failure> {
         self.next()?;
         self.tables.put(&mut self.session, row)
     }
@@ -183,7 +184,7 @@ impl RivalDatabase for EngineSide {
         Box::new(Asking(EngineClient { session: self.engine.session(), tables: &self.tables }))
     }
 
-    fn contents(&self) -> Result<Contents, Failure> {
+    fn read_contents(&self) -> Result<Contents, Failure> {
         let mut session = self.engine.session();
         let mut contents = Contents::default();
         let mut add = |table: &Handle, path: Path, columns: &[usize]| {
@@ -192,8 +193,8 @@ impl RivalDatabase for EngineSide {
                 Path::Secondary(_) => (format!("{}.second", table.name()), Fields::OfIndex),
             };
             session.statement(|it| {
-                it.scan(table, &Scan { fields, ..Scan::all(path) }, |_, row| {
-                    contents.add(&name, sum(row, columns));
+                it.scan_rows(table, &Scan { fields, ..Scan::whole_index(path) }, |_, row| {
+                    contents.add_row(&name, sum(row, columns));
                     Visit::On
                 })
             })
@@ -209,7 +210,7 @@ impl RivalDatabase for EngineSide {
         Ok(contents)
     }
 
-    fn about(&self) -> String {
+    fn describe_setup(&self) -> String {
         let fields = self.engine.design().fields();
         let fields: Vec<String> = fields.iter().map(|(name, it)| format!("{name}={it}")).collect();
         format!("engine:?{}", fields.join("&"))
@@ -218,9 +219,9 @@ impl RivalDatabase for EngineSide {
 
 fn sum(row: Found<'_>, columns: &[usize]) -> RowSum {
     columns.iter().fold(RowSum::new(), |sum, &column| match row.get(column) {
-        Datum::Text(text) => sum.text(text),
+        Datum::Text(text) => sum.with_text(text),
         Datum::Int(number) | Datum::Decimal(number) | Datum::Timestamp(number) => {
-            sum.number(number)
+            sum.with_number(number)
         }
         Datum::Null => sum,
     })
@@ -249,20 +250,20 @@ impl Statements for EngineClient<'_> {
     }
 
     fn lone_row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
-        self.row(id, answers)
+        self.select_row(id, answers)
     }
 
-    fn row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
+    fn select_row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
         self.session.statement(|it| {
             let row = it.get(&self.tables.sbtest, &[Int(id)], Intent::Read)?;
-            answers.text(text(row.expect(THERE), C));
+            answers.add_text(text(row.expect(THERE), C));
             Ok(())
         })?;
         Ok(())
     }
 
-    fn range(&mut self, from: i64, answers: &mut Answers) -> Result<(), Failure> {
-        self.each_in_range(from, |row| answers.text(text(row, C)))
+    fn select_range(&mut self, from: i64, answers: &mut Answers) -> Result<(), Failure> {
+        self.each_in_range(from, |row| answers.add_text(text(row, C)))
     }
 
     fn sum(&mut self, from: i64) -> Result<i64, Failure> {
@@ -307,7 +308,7 @@ impl Statements for EngineClient<'_> {
         })?)
     }
 
-    fn change<const N: usize, const T: usize>(
+    fn update_row<const N: usize, const T: usize>(
         &mut self,
         table: TpccTable,
         key: &[i64],
@@ -335,13 +336,18 @@ impl Statements for EngineClient<'_> {
         self.tables.put(&mut self.session, row)
     }
 
-    fn named(&mut self, district: [i64; 2], last: &[u8; LAST_BYTES]) -> Result<Vec<i64>, Failure> {
+    fn customers_by_name(
+        &mut self,
+        district: [i64; 2],
+        last: &[u8; LAST_BYTES],
+    ) -> Result<Vec<i64>, Failure> {
         let mut found = Vec::with_capacity(8);
         let [w, d] = district.map(Int);
         let (key, fields) = ([w, d, Text(last)], Fields::OfIndex);
-        let scan = Scan { range: Range::of(&key), fields, ..Scan::all(Path::Secondary(0)) };
+        let scan =
+            Scan { range: Range::of_prefix(&key), fields, ..Scan::whole_index(Path::Secondary(0)) };
         self.session.statement(|it| {
-            it.scan(self.tables.of(CUSTOMER), &scan, |_, row| {
+            it.scan_rows(self.tables.of(CUSTOMER), &scan, |_, row| {
                 found.push(int(row, 2));
                 Visit::On
             })
@@ -356,10 +362,14 @@ impl EngineClient<'_> {
         let (from, to) = ([Int(from)], [Int(from + RANGE - 1)]);
         let range = Range { from: Bound::Included(&from), to: Bound::Included(&to) };
         self.session.statement(|it| {
-            it.scan(&self.tables.sbtest, &Scan { range, ..Scan::all(Path::Primary) }, |_, row| {
-                show(row);
-                Visit::On
-            })
+            it.scan_rows(
+                &self.tables.sbtest,
+                &Scan { range, ..Scan::whole_index(Path::Primary) },
+                |_, row| {
+                    show(row);
+                    Visit::On
+                },
+            )
         })?;
         Ok(())
     }

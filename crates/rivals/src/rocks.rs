@@ -24,7 +24,8 @@ use crate::failure::Failure;
 use crate::side::{RivalClient, RivalDatabase, RivalDurability};
 use crate::statements::{Asking, Statements};
 use crate::work::{
-    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Sbtest, Scale, TABLES, TpccRow, TpccTable, fill,
+    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Sbtest, Scale, TABLES, TpccRow, TpccTable,
+    fill_tables,
 };
 
 /// Options for tables that are in memory all the time: a cache that holds everything, nothing
@@ -68,7 +69,7 @@ impl RocksSide {
     ) -> Result<RocksSide, Failure> {
         let plain = Database::open(library, directory, options, WriteDurability::Off)?;
         let mut to = Filler { database: &plain, batch: Vec::new() };
-        fill(scale, &mut to)?;
+        fill_tables(scale, &mut to)?;
         to.end()?;
         plain.flush()?;
         plain.compact();
@@ -202,12 +203,12 @@ impl Filler<'_> {
 }
 
 impl Filling for Filler<'_> {
-    fn sbtest(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure> {
+    fn put_sbtest_row(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure> {
         self.put(Key::new(SBTEST, &[id]), sbtest(row).to_vec())?;
         self.put(Key::new(SBTEST_K, &[row.k, id]), Vec::new())
     }
 
-    fn row(&mut self, row: TpccRow<'_>) -> Result<(), Failure> {
+    fn put_row(&mut self, row: TpccRow<'_>) -> Result<(), Failure> {
         let mut bytes = Vec::new();
         write(row, &mut bytes);
         self.put(Key::of(row.table, row.key), bytes)?;
@@ -227,19 +228,19 @@ impl RivalDatabase for RocksSide {
         Box::new(Asking(RocksClient { side: self, transaction, row: Vec::new() }))
     }
 
-    fn contents(&self) -> Result<Contents, Failure> {
+    fn read_contents(&self) -> Result<Contents, Failure> {
         let mut contents = Contents::default();
         let mut transaction = self.database.transaction();
         let count = |key: &[u8], row: &[u8]| {
             let (name, sum) = summed(key, row);
-            contents.add(name, sum);
+            contents.add_row(name, sum);
             true
         };
-        transaction.walk(&[], WalkDirection::Forwards, usize::MAX, count)?;
+        transaction.walk_entries(&[], WalkDirection::Forwards, usize::MAX, count)?;
         Ok(contents)
     }
 
-    fn about(&self) -> String {
+    fn describe_setup(&self) -> String {
         self.about.clone()
     }
 }
@@ -247,25 +248,26 @@ impl RivalDatabase for RocksSide {
 /// The name of a row's table or index, and the sum of its values in the order of the engine's
 /// columns.
 fn summed(key: &[u8], row: &[u8]) -> (&'static str, RowSum) {
-    let number = |sum: RowSum, place| sum.number(part(key, place));
+    let number = |sum: RowSum, place| sum.with_number(part(key, place));
     match u32::from_be_bytes(key[..4].try_into().expect("four bytes")) {
         SBTEST => {
-            let sum = number(RowSum::new(), 0).number(k_of(row));
-            ("sbtest", sum.text(&row[C]).text(&row[C.end..]))
+            let sum = number(RowSum::new(), 0).with_number(k_of(row));
+            ("sbtest", sum.with_text(&row[C]).with_text(&row[C.end..]))
         }
         SBTEST_K => ("sbtest.second", [0, 1].into_iter().fold(RowSum::new(), number)),
         CUSTOMER_LAST => {
-            let sum = [0, 1].into_iter().fold(RowSum::new(), number).text(&key[12..28]);
-            ("customer.second", sum.number(named(key)))
+            let sum = [0, 1].into_iter().fold(RowSum::new(), number).with_text(&key[12..28]);
+            ("customer.second", sum.with_number(named(key)))
         }
         other => {
             let table = TABLES[(other - TPCC) as usize];
             let sum = table.settled_keys().fold(RowSum::new(), number);
-            let mut sum = (0..table.numbers).fold(sum, |sum, place| sum.number(field(row, place)));
+            let mut sum =
+                (0..table.numbers).fold(sum, |sum, place| sum.with_number(field(row, place)));
             let mut texts = &row[8 * table.numbers..];
             for &length in table.texts {
                 let (text, rest) = texts.split_at(length);
-                (sum, texts) = (sum.text(text), rest);
+                (sum, texts) = (sum.with_text(text), rest);
             }
             (table.name, sum)
         }
@@ -297,20 +299,20 @@ impl Statements for RocksClient<'_> {
 
     fn lone_row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
         let key = Key::new(SBTEST, &[id]);
-        let found = self.side.database.get(key.bytes(), |row| answers.text(&row[C]))?;
+        let found = self.side.database.get(key.bytes(), |row| answers.add_text(&row[C]))?;
         found.expect(THERE);
         Ok(())
     }
 
-    fn row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
+    fn select_row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
         let key = Key::new(SBTEST, &[id]);
-        let found = self.transaction.get(key.bytes(), |row| answers.text(&row[C]))?;
+        let found = self.transaction.get(key.bytes(), |row| answers.add_text(&row[C]))?;
         found.expect(THERE);
         Ok(())
     }
 
-    fn range(&mut self, from: i64, answers: &mut Answers) -> Result<(), Failure> {
-        self.each_in_range(from, |row| answers.text(&row[C]))
+    fn select_range(&mut self, from: i64, answers: &mut Answers) -> Result<(), Failure> {
+        self.each_in_range(from, |row| answers.add_text(&row[C]))
     }
 
     fn sum(&mut self, from: i64) -> Result<i64, Failure> {
@@ -359,7 +361,7 @@ impl Statements for RocksClient<'_> {
         Ok(read.expect(THERE))
     }
 
-    fn change<const N: usize, const T: usize>(
+    fn update_row<const N: usize, const T: usize>(
         &mut self,
         table: TpccTable,
         key: &[i64],
@@ -392,7 +394,11 @@ impl Statements for RocksClient<'_> {
         self.put(&key)
     }
 
-    fn named(&mut self, district: [i64; 2], last: &[u8; LAST_BYTES]) -> Result<Vec<i64>, Failure> {
+    fn customers_by_name(
+        &mut self,
+        district: [i64; 2],
+        last: &[u8; LAST_BYTES],
+    ) -> Result<Vec<i64>, Failure> {
         let mut found = Vec::with_capacity(8);
         let from = Key::of_name(&district, last);
         self.transaction.take_snapshot();
@@ -403,7 +409,7 @@ impl Statements for RocksClient<'_> {
             }
             is_of_it
         };
-        self.transaction.walk(from.bytes(), WalkDirection::Forwards, usize::MAX, visit)?;
+        self.transaction.walk_entries(from.bytes(), WalkDirection::Forwards, usize::MAX, visit)?;
         Ok(found)
     }
 }
@@ -420,7 +426,7 @@ impl RocksClient<'_> {
             // Behind the last one there is nothing to look for.
             key != last.bytes()
         };
-        self.transaction.walk(from.bytes(), WalkDirection::Forwards, usize::MAX, visit)?;
+        self.transaction.walk_entries(from.bytes(), WalkDirection::Forwards, usize::MAX, visit)?;
         Ok(())
     }
 

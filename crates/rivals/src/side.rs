@@ -28,10 +28,10 @@ pub trait RivalDatabase: Sync {
     ///
     /// # Errors
     /// What the database refuses.
-    fn contents(&self) -> Result<Contents, Failure>;
+    fn read_contents(&self) -> Result<Contents, Failure>;
 
     /// What it is and how it was set up.
-    fn about(&self) -> String;
+    fn describe_setup(&self) -> String;
 }
 
 /// One who asks.
@@ -40,7 +40,7 @@ pub trait RivalClient {
     ///
     /// # Errors
     /// What the database refuses.
-    fn point(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure>;
+    fn point_query(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure>;
 
     /// sysbench's `oltp_read_write`.
     ///

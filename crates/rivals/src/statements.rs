@@ -36,10 +36,10 @@ pub(crate) trait Statements {
     fn lone_row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure>;
 
     /// Answers `c` of a row.
-    fn row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure>;
+    fn select_row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure>;
 
     /// Answers `c` of [`crate::work::RANGE`] rows.
-    fn range(&mut self, from: i64, answers: &mut Answers) -> Result<(), Failure>;
+    fn select_range(&mut self, from: i64, answers: &mut Answers) -> Result<(), Failure>;
 
     /// The sum of `k` of as many rows.
     fn sum(&mut self, from: i64) -> Result<i64, Failure>;
@@ -61,7 +61,7 @@ pub(crate) trait Statements {
     ) -> Result<([i64; N], [u8; T]), Failure>;
 
     /// Locks a row and sets the first numbers behind its key; returns the beginning of its text.
-    fn change<const N: usize, const T: usize>(
+    fn update_row<const N: usize, const T: usize>(
         &mut self,
         table: TpccTable,
         key: &[i64],
@@ -72,7 +72,11 @@ pub(crate) trait Statements {
     fn insert(&mut self, row: TpccRow<'_>) -> Result<(), Failure>;
 
     /// The customers of a district who have a last name, in order, by the index.
-    fn named(&mut self, district: [i64; 2], last: &[u8; LAST_BYTES]) -> Result<Vec<i64>, Failure>;
+    fn customers_by_name(
+        &mut self,
+        district: [i64; 2],
+        last: &[u8; LAST_BYTES],
+    ) -> Result<Vec<i64>, Failure>;
 }
 
 /// A client who has these statements.
@@ -91,10 +95,10 @@ impl<S: Statements> Asking<S> {
 }
 
 impl<S: Statements> RivalClient for Asking<S> {
-    fn point(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
-        answers.begin();
+    fn point_query(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
+        answers.begin_statement();
         self.0.lone_row(id, answers)?;
-        answers.end();
+        answers.end_statement();
         Ok(())
     }
 
@@ -102,25 +106,25 @@ impl<S: Statements> RivalClient for Asking<S> {
         self.whole(|to| {
             to.open_view();
             for &id in &what.points {
-                answers.begin();
-                to.row(id, answers)?;
-                answers.end();
+                answers.begin_statement();
+                to.select_row(id, answers)?;
+                answers.end_statement();
             }
             let [plain, summed, sorted, distinct] = what.ranges;
-            answers.begin();
-            to.range(plain, answers)?;
-            answers.end();
-            answers.begin();
-            answers.number(to.sum(summed)?);
-            answers.end();
-            answers.begin();
-            to.range(sorted, answers)?;
+            answers.begin_statement();
+            to.select_range(plain, answers)?;
+            answers.end_statement();
+            answers.begin_statement();
+            answers.add_number(to.sum(summed)?);
+            answers.end_statement();
+            answers.begin_statement();
+            to.select_range(sorted, answers)?;
             answers.sort_all(C_BYTES);
-            answers.end();
-            answers.begin();
-            to.range(distinct, answers)?;
+            answers.end_statement();
+            answers.begin_statement();
+            to.select_range(distinct, answers)?;
             answers.sort_distinct(C_BYTES);
-            answers.end();
+            answers.end_statement();
             to.add_to_k(what.index_update)?;
             to.set_c(what.update.0, &what.update.1)?;
             to.replace(what.replace.0, &what.replace.1)
@@ -131,31 +135,32 @@ impl<S: Statements> RivalClient for Asking<S> {
         let NewOrder { warehouse: w, district: d, customer: c, entry, ref lines } = *what;
         self.whole(|to| {
             to.open_view();
-            answers.begin();
+            answers.begin_statement();
             let ([tax], []) = to.read::<1, 0>(WAREHOUSE, &[w])?;
             let ([discount], last) = to.read::<1, LAST_BYTES>(CUSTOMER, &[w, d, c])?;
-            answers.text(&last);
+            answers.add_text(&last);
             let (mut district_tax, mut order) = (0, 0);
-            to.change::<2, 0>(DISTRICT, &[w, d], |[tax, next]| {
+            to.update_row::<2, 0>(DISTRICT, &[w, d], |[tax, next]| {
                 (district_tax, order) = (*tax, *next);
                 *next += 1;
             })?;
-            to.insert(ORDERS.row(&[w, d, order], &[c, entry, lines.len() as i64], &[]))?;
-            to.insert(NEW_ORDER.row(&[w, d, order], &[], &[]))?;
+            to.insert(ORDERS.make_row(&[w, d, order], &[c, entry, lines.len() as i64], &[]))?;
+            to.insert(NEW_ORDER.make_row(&[w, d, order], &[], &[]))?;
             for (number, &(item, supply, quantity)) in (1..).zip(lines) {
                 let ([price], []) = to.read::<1, 0>(ITEM, &[item])?;
-                let info = to.change::<3, 24>(STOCK, &[supply, item], |[left, sold, orders]| {
-                    *left = stock_left(*left, quantity);
-                    *sold += quantity;
-                    *orders += 1;
-                })?;
+                let info =
+                    to.update_row::<3, 24>(STOCK, &[supply, item], |[left, sold, orders]| {
+                        *left = stock_left(*left, quantity);
+                        *sold += quantity;
+                        *orders += 1;
+                    })?;
                 let taxed = (100 - discount) * (100 + tax + district_tax);
                 let amount = price * quantity * taxed / 10_000;
                 let line = [item, supply, quantity, amount];
-                to.insert(ORDER_LINE.row(&[w, d, order, number], &line, &info))?;
-                answers.number(amount);
+                to.insert(ORDER_LINE.make_row(&[w, d, order, number], &line, &info))?;
+                answers.add_number(amount);
             }
-            answers.end();
+            answers.end_statement();
             Ok(())
         })
     }
@@ -163,25 +168,26 @@ impl<S: Statements> RivalClient for Asking<S> {
     fn payment(&mut self, what: &Payment, answers: &mut Answers) -> Result<(), Failure> {
         let Payment { warehouse: w, district: d, payer, amount } = *what;
         self.whole(|to| {
-            answers.begin();
-            to.change::<2, 0>(WAREHOUSE, &[w], |[_, paid]| *paid += amount)?;
-            to.change::<3, 0>(DISTRICT, &[w, d], |[_, _, paid]| *paid += amount)?;
+            answers.begin_statement();
+            to.update_row::<2, 0>(WAREHOUSE, &[w], |[_, paid]| *paid += amount)?;
+            to.update_row::<3, 0>(DISTRICT, &[w, d], |[_, _, paid]| *paid += amount)?;
             let customer = match payer {
                 Payer::Number(number) => number,
                 Payer::Name(number) => {
-                    let found = to.named([w, d], &name(number))?;
+                    let found = to.customers_by_name([w, d], &name(number))?;
                     found[found.len() / 2]
                 }
             };
             let key = [w, d, customer];
-            let last = to.change::<3, LAST_BYTES>(CUSTOMER, &key, |[_, balance, payments]| {
-                *balance -= amount;
-                *payments += 1;
-            })?;
-            answers.text(&last);
-            to.insert(HISTORY.row(&[], &[w, d, customer, amount], &[]))?;
-            answers.number(customer);
-            answers.end();
+            let last =
+                to.update_row::<3, LAST_BYTES>(CUSTOMER, &key, |[_, balance, payments]| {
+                    *balance -= amount;
+                    *payments += 1;
+                })?;
+            answers.add_text(&last);
+            to.insert(HISTORY.make_row(&[], &[w, d, customer, amount], &[]))?;
+            answers.add_number(customer);
+            answers.end_statement();
             Ok(())
         })
     }

@@ -16,7 +16,7 @@
 use dbdyno_model::random::{Prefix, RandomStream};
 
 use crate::failure::Failure;
-use crate::text::digits;
+use crate::text::random_digits;
 
 /// How large tables are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,12 @@ impl TpccTable {
     }
 
     /// A row of it.
-    pub fn row<'a>(self, key: &'a [i64], numbers: &'a [i64], text: &'a [u8]) -> TpccRow<'a> {
+    pub(crate) fn make_row<'a>(
+        self,
+        key: &'a [i64],
+        numbers: &'a [i64],
+        text: &'a [u8],
+    ) -> TpccRow<'a> {
         TpccRow { table: self, key, numbers, text }
     }
 
@@ -194,13 +199,13 @@ pub struct Questions {
 impl Questions {
     /// The questions of one client of several.
     pub fn new(scale: Scale, seed: u64, clients: i64, client: i64) -> Questions {
-        let prefix = Prefix::of(&[seed, client as u64]);
+        let prefix = Prefix::from_parts(&[seed, client as u64]);
         Questions { scale, clients, client, prefix }
     }
 
     /// A row, uniformly.
     #[inline]
-    pub fn point(&self, number: u64) -> i64 {
+    pub fn point_query(&self, number: u64) -> i64 {
         one_of(&mut self.prefix.stream(&[number]), self.scale.rows)
     }
 
@@ -214,7 +219,7 @@ impl Questions {
             points: std::array::from_fn(|_| one_of(random, rows)),
             ranges: std::array::from_fn(|_| one_of(random, last)),
             index_update: self.own(random),
-            update: (self.own(random), digits(random)),
+            update: (self.own(random), random_digits(random)),
             replace: (self.own(random), sbtest(random, rows)),
         }
     }
@@ -227,7 +232,7 @@ impl Questions {
         let warehouse = one_of(random, warehouses);
         let many = 4 + one_of(random, 11);
         let line = |_| {
-            let supply = if warehouses > 1 && random.below(100) == 0 {
+            let supply = if warehouses > 1 && random.next_below(100) == 0 {
                 warehouse % warehouses + 1
             } else {
                 warehouse
@@ -246,7 +251,7 @@ impl Questions {
         let mut random = self.prefix.stream(&[number]);
         let random = &mut random;
         let Scale { warehouses, customers, .. } = self.scale;
-        let payer = if random.below(100) < 60 {
+        let payer = if random.next_below(100) < 60 {
             Payer::Name(one_of(random, NAMES.min(customers)) % NAMES)
         } else {
             Payer::Number(one_of(random, customers))
@@ -261,7 +266,7 @@ impl Questions {
 
     /// Whether a transaction of TPC-C is an order, of which there are slightly more.
     pub fn is_order(&self, number: u64) -> bool {
-        self.prefix.stream(&[number, 1]).below(88) < 45
+        self.prefix.stream(&[number, 1]).next_below(88) < 45
     }
 
     /// A row of this client's own.
@@ -275,25 +280,25 @@ impl Questions {
 ///
 /// # Errors
 /// Those of `to`.
-pub(crate) fn fill(scale: &Scale, to: &mut impl Filling) -> Result<(), Failure> {
-    let prefix = Prefix::of(&[0x5b7e_5701]);
+pub(crate) fn fill_tables(scale: &Scale, to: &mut impl Filling) -> Result<(), Failure> {
+    let prefix = Prefix::from_parts(&[0x5b7e_5701]);
     for id in 1..=scale.rows {
-        to.sbtest(id, &sbtest(&mut prefix.stream(&[id as u64]), scale.rows))?;
+        to.put_sbtest_row(id, &sbtest(&mut prefix.stream(&[id as u64]), scale.rows))?;
     }
     for i in 1..=scale.items {
-        to.row(ITEM.row(&[i], &[100 + i * 7 % 9_900], &filler::<24>(&[0, i])))?;
+        to.put_row(ITEM.make_row(&[i], &[100 + i * 7 % 9_900], &filler::<24>(&[0, i])))?;
     }
     for w in 1..=scale.warehouses {
-        to.row(WAREHOUSE.row(&[w], &[w % 20, 0], &filler::<80>(&[1, w])))?;
+        to.put_row(WAREHOUSE.make_row(&[w], &[w % 20, 0], &filler::<80>(&[1, w])))?;
         for i in 1..=scale.items {
             let text = filler::<250>(&[2, w, i]);
-            to.row(STOCK.row(&[w, i], &[10 + (w + i) % 91, 0, 0], &text))?;
+            to.put_row(STOCK.make_row(&[w, i], &[10 + (w + i) % 91, 0, 0], &text))?;
         }
         for d in 1..=DISTRICTS {
-            to.row(DISTRICT.row(&[w, d], &[d % 20, 1, 0], &filler::<80>(&[3, w, d])))?;
+            to.put_row(DISTRICT.make_row(&[w, d], &[d % 20, 1, 0], &filler::<80>(&[3, w, d])))?;
             for c in 1..=scale.customers {
                 let text = [&name(c % NAMES)[..], &filler::<300>(&[4, w, d, c])].concat();
-                to.row(CUSTOMER.row(&[w, d, c], &[c % 50, -1_000, 0], &text))?;
+                to.put_row(CUSTOMER.make_row(&[w, d, c], &[c % 50, -1_000, 0], &text))?;
             }
         }
     }
@@ -303,17 +308,17 @@ pub(crate) fn fill(scale: &Scale, to: &mut impl Filling) -> Result<(), Failure> 
 /// Who puts them in.
 pub(crate) trait Filling {
     /// A row of sysbench's table.
-    fn sbtest(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure>;
+    fn put_sbtest_row(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure>;
 
     /// A row of another one.
-    fn row(&mut self, row: TpccRow<'_>) -> Result<(), Failure>;
+    fn put_row(&mut self, row: TpccRow<'_>) -> Result<(), Failure>;
 }
 
 /// A text that fills a row up, by what it is for.
 fn filler<const LENGTH: usize>(key: &[i64]) -> [u8; LENGTH] {
-    let start = Prefix::of(&[0xf111]);
+    let start = Prefix::from_parts(&[0xf111]);
     let key: Vec<u64> = key.iter().map(|&part| part as u64).collect();
-    digits(&mut start.stream(&key))
+    random_digits(&mut start.stream(&key))
 }
 
 /// The last name of a customer, by its number.
@@ -334,13 +339,13 @@ pub(crate) fn stock_left(quantity: i64, ordered: i64) -> i64 {
 }
 
 fn sbtest(random: &mut RandomStream, rows: i64) -> Sbtest {
-    Sbtest { k: one_of(random, rows), c: digits(random), pad: digits(random) }
+    Sbtest { k: one_of(random, rows), c: random_digits(random), pad: random_digits(random) }
 }
 
 /// From 1 to `most`.
 #[inline]
 fn one_of(random: &mut RandomStream, most: i64) -> i64 {
-    random.below(most as u64) as i64 + 1
+    random.next_below(most as u64) as i64 + 1
 }
 
 #[cfg(test)]
@@ -370,7 +375,7 @@ mod tests {
     fn questions_are_the_same_again_and_others_for_others() {
         let points = |seed, client| -> Vec<i64> {
             let questions = Questions::new(SCALE, seed, 4, client);
-            (0..20).map(|number| questions.point(number)).collect()
+            (0..20).map(|number| questions.point_query(number)).collect()
         };
         assert_eq!(points(1, 2), points(1, 2));
         assert_ne!(points(1, 2), points(1, 3));

@@ -33,7 +33,7 @@ fn ask(client: &mut dyn RivalClient, questions: &Questions, number: u64, answers
         Err(Failure::Broken(what)) => panic!("{what}"),
     };
     while again(match number % 4 {
-        0 => client.point(questions.point(number), answers),
+        0 => client.point_query(questions.point_query(number), answers),
         1 => client.read_write(&questions.read_write(number), answers),
         2 => client.new_order(&questions.new_order(number), answers),
         _ => client.payment(&questions.payment(number), answers),
@@ -41,7 +41,7 @@ fn ask(client: &mut dyn RivalClient, questions: &Questions, number: u64, answers
 }
 
 fn contents(side: &dyn RivalDatabase) -> Contents {
-    side.contents().unwrap_or_else(|error| panic!("{error}"))
+    side.read_contents().unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

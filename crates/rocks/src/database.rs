@@ -10,7 +10,8 @@ use std::ptr;
 
 use crate::api::{Batch, Db, FlushOptions, ReadOptions, WriteOptions};
 use crate::held::{
-    Cursor, OpenOptions, PinnedValue, RocksError, WalkDirection, chars, checked, owned, text,
+    Cursor, OpenOptions, PinnedValue, RocksError, WalkDirection, c_string, call_checked, chars,
+    take_string,
 };
 use crate::library::Library;
 
@@ -66,10 +67,10 @@ impl Database {
         log: WriteDurability,
     ) -> Result<Database, RocksError> {
         let api = &library.api;
-        let name = text(directory.as_os_str().as_encoded_bytes())?;
+        let name = c_string(directory.as_os_str().as_encoded_bytes())?;
         let options = OpenOptions::parse(library, &format!("create_if_missing=true;{options}"))?;
         // SAFETY: options and name live until the call returns.
-        let db = checked(library, |error| unsafe {
+        let db = call_checked(library, |error| unsafe {
             (api.rocksdb_open)(options.made, name.as_ptr(), error)
         })?;
         // SAFETY: makes what it returns.
@@ -84,7 +85,7 @@ impl Database {
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), RocksError> {
         let (k, v) = (chars(key), chars(value));
         // SAFETY: database and options are open; key and value are copied by the call.
-        checked(self.library, |error| unsafe {
+        call_checked(self.library, |error| unsafe {
             let put = self.library.api.rocksdb_put;
             put(self.db, self.writes, k, key.len(), v, value.len(), error);
         })
@@ -125,7 +126,7 @@ impl Database {
 
     fn write(&self, batch: &WriteBatch) -> Result<(), RocksError> {
         // SAFETY: database, options and batch are open.
-        checked(self.library, |error| unsafe {
+        call_checked(self.library, |error| unsafe {
             (self.library.api.rocksdb_write)(self.db, self.writes, batch.made, error);
         })
     }
@@ -141,11 +142,12 @@ impl Database {
     ) -> Result<Option<T>, RocksError> {
         let api = &self.library.api;
         // SAFETY: database and options are open; the key is only read.
-        let slice = checked(self.library, |error| unsafe {
+        let slice = call_checked(self.library, |error| unsafe {
             (api.rocksdb_get_pinned)(self.db, self.reads, chars(key), key.len(), error)
         })?;
         // SAFETY: RocksDB has just handed it out.
-        Ok(unsafe { PinnedValue::of(self.library, slice) }.map(|pinned| take(pinned.value())))
+        Ok(unsafe { PinnedValue::from_slice(self.library, slice) }
+            .map(|pinned| take(pinned.value())))
     }
 
     /// Shows keys and values from a key on, at most `most` of them, or as long as `visit` returns
@@ -153,7 +155,7 @@ impl Database {
     ///
     /// # Errors
     /// RocksDB's refusal, a damaged file for example.
-    pub fn walk(
+    pub fn walk_entries(
         &self,
         from: &[u8],
         direction: WalkDirection,
@@ -163,8 +165,8 @@ impl Database {
         // SAFETY: database and options are open; the cursor ends before this call does.
         let iterator = unsafe { (self.library.api.rocksdb_create_iterator)(self.db, self.reads) };
         // SAFETY: it was just made.
-        let mut cursor = unsafe { Cursor::of(self.library, iterator) };
-        cursor.walk(from, direction, most, visit)
+        let mut cursor = unsafe { Cursor::from_iterator(self.library, iterator) };
+        cursor.walk_entries(from, direction, most, visit)
     }
 
     /// Writes what is in memory into files, and waits until they are there.
@@ -177,7 +179,7 @@ impl Database {
         unsafe {
             let options: *mut FlushOptions = (api.rocksdb_flushoptions_create)();
             (api.rocksdb_flushoptions_set_wait)(options, 1);
-            let flushed = checked(self.library, |error| {
+            let flushed = call_checked(self.library, |error| {
                 (api.rocksdb_flush)(self.db, options, error);
             });
             (api.rocksdb_flushoptions_destroy)(options);
@@ -200,7 +202,7 @@ impl Database {
         // SAFETY: the database is open; what comes back is null or a text that is ours to free.
         unsafe {
             let value = (self.library.api.rocksdb_property_value)(self.db, name.as_ptr());
-            if value.is_null() { None } else { Some(owned(self.library, value)) }
+            if value.is_null() { None } else { Some(take_string(self.library, value)) }
         }
     }
 }

@@ -55,13 +55,13 @@ impl OpenOptions {
         options: &str,
     ) -> Result<OpenOptions, RocksError> {
         let api = &library.api;
-        let options = text(options.as_bytes())?;
+        let options = c_string(options.as_bytes())?;
         // SAFETY: makes what it returns.
         let base = OpenOptions { library, made: unsafe { (api.rocksdb_options_create)() } };
         // SAFETY: as above.
         let parsed = OpenOptions { library, made: unsafe { (api.rocksdb_options_create)() } };
         // SAFETY: all three live until the call returns.
-        checked(library, |error| unsafe {
+        call_checked(library, |error| unsafe {
             let parse = api.rocksdb_get_options_from_string;
             parse(base.made, options.as_ptr(), parsed.made, error);
         })?;
@@ -88,7 +88,10 @@ impl PinnedValue {
     /// # Safety
     /// `slice` is null, or was just handed out and nobody else has it; its database stays open as
     /// long as this lives.
-    pub(crate) unsafe fn of(library: &'static Library, slice: *mut Slice) -> Option<PinnedValue> {
+    pub(crate) unsafe fn from_slice(
+        library: &'static Library,
+        slice: *mut Slice,
+    ) -> Option<PinnedValue> {
         (!slice.is_null()).then_some(PinnedValue { library, slice })
     }
 
@@ -118,13 +121,13 @@ impl Cursor {
     /// # Safety
     /// The iterator was just made and nobody else has it; its database, and its transaction if it
     /// has one, live longer than this.
-    pub(crate) unsafe fn of(library: &'static Library, iterator: *mut Iter) -> Cursor {
+    pub(crate) unsafe fn from_iterator(library: &'static Library, iterator: *mut Iter) -> Cursor {
         Cursor { library, iterator }
     }
 
     /// Shows keys and values from a key on, at most `most` of them, or as long as `visit` returns
     /// true.
-    pub(crate) fn walk(
+    pub(crate) fn walk_entries(
         &mut self,
         from: &[u8],
         direction: WalkDirection,
@@ -149,7 +152,7 @@ impl Cursor {
             unsafe { step(self.iterator) };
         }
         // SAFETY: the iterator is open.
-        checked(self.library, |error| unsafe {
+        call_checked(self.library, |error| unsafe {
             (api.rocksdb_iter_get_error)(self.iterator, error);
         })
     }
@@ -179,7 +182,7 @@ impl Drop for Cursor {
 }
 
 /// Calls with a place for an error, and returns what came of it.
-pub(crate) fn checked<T>(
+pub(crate) fn call_checked<T>(
     library: &'static Library,
     call: impl FnOnce(*mut *mut c_char) -> T,
 ) -> Result<T, RocksError> {
@@ -189,12 +192,12 @@ pub(crate) fn checked<T>(
         return Ok(result);
     }
     // SAFETY: RocksDB has put a text there, which is ours to free.
-    Err(RocksError(unsafe { owned(library, error) }))
+    Err(RocksError(unsafe { take_string(library, error) }))
 }
 
 /// # Safety
 /// `text` came from RocksDB, ends with a zero, and is freed by nobody else.
-pub(crate) unsafe fn owned(library: &'static Library, text: *mut c_char) -> String {
+pub(crate) unsafe fn take_string(library: &'static Library, text: *mut c_char) -> String {
     // SAFETY: by the caller's word.
     unsafe {
         let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
@@ -216,6 +219,6 @@ pub(crate) fn chars(bytes: &[u8]) -> *const c_char {
     bytes.as_ptr().cast()
 }
 
-pub(crate) fn text(bytes: &[u8]) -> Result<CString, RocksError> {
+pub(crate) fn c_string(bytes: &[u8]) -> Result<CString, RocksError> {
     CString::new(bytes).map_err(|_| RocksError("a text with a zero in it".to_owned()))
 }

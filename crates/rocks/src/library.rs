@@ -64,7 +64,7 @@ impl Library {
     ///
     /// # Errors
     /// It cannot be loaded, or it lacks a function.
-    pub fn at(file: &Path) -> Result<&'static Library, NoLibrary> {
+    pub fn load_from(file: &Path) -> Result<&'static Library, NoLibrary> {
         let refused =
             |reason| NoLibrary(format!("RocksDB's library could not be loaded: {reason}"));
         Ok(Box::leak(Box::new(open(file).map_err(refused)?)))
@@ -220,7 +220,9 @@ mod tests {
         let error = |name: &str| open(Path::new(name)).map(|_| ()).unwrap_err();
         assert!(error("libno-such-thing.so.1").contains("libno-such-thing"));
         assert!(error("libc.so.6").contains("libc.so.6 has no rocksdb_options_create"));
-        let Err(NoLibrary(said)) = Library::at(Path::new("/no/such.so")) else { unreachable!() };
+        let Err(NoLibrary(said)) = Library::load_from(Path::new("/no/such.so")) else {
+            unreachable!()
+        };
         assert!(said.contains("/no/such.so"), "{said}");
     }
 }

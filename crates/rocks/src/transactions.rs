@@ -25,7 +25,8 @@ use crate::api::{
 };
 use crate::database::WriteDurability;
 use crate::held::{
-    Cursor, OpenOptions, PinnedValue, RocksError, WalkDirection, chars, checked, owned, text,
+    Cursor, OpenOptions, PinnedValue, RocksError, WalkDirection, c_string, call_checked, chars,
+    take_string,
 };
 use crate::library::Library;
 
@@ -85,7 +86,7 @@ impl TransactionDatabase {
         lock_wait: Duration,
     ) -> Result<TransactionDatabase, RocksError> {
         let api = library.transactions.as_ref().map_err(|missing| RocksError(missing.clone()))?;
-        let name = text(directory.as_os_str().as_encoded_bytes())?;
+        let name = c_string(directory.as_os_str().as_encoded_bytes())?;
         let options = OpenOptions::parse(library, &format!("create_if_missing=true;{options}"))?;
         let wait_ms = i64::try_from(lock_wait.as_millis()).unwrap_or(i64::MAX);
         // SAFETY: all options are made here, live until the call returns, and are ours alone while
@@ -94,7 +95,7 @@ impl TransactionDatabase {
             let own = (api.rocksdb_transactiondb_options_create)();
             (api.rocksdb_transactiondb_options_set_transaction_lock_timeout)(own, wait_ms);
             (api.rocksdb_transactiondb_options_set_num_stripes)(own, LOCK_STRIPES);
-            let opened = checked(library, |error| {
+            let opened = call_checked(library, |error| {
                 (api.rocksdb_transactiondb_open)(options.made, own, name.as_ptr(), error)
             });
             (api.rocksdb_transactiondb_options_destroy)(own);
@@ -120,11 +121,12 @@ impl TransactionDatabase {
     ) -> Result<Option<T>, RocksError> {
         let get = self.api.rocksdb_transactiondb_get_pinned;
         // SAFETY: database and options are open; the key is only read.
-        let slice = checked(self.library, |error| unsafe {
+        let slice = call_checked(self.library, |error| unsafe {
             get(self.db, self.reads, chars(key), key.len(), error)
         })?;
         // SAFETY: RocksDB has just handed it out; it is gone before this call ends.
-        Ok(unsafe { PinnedValue::of(self.library, slice) }.map(|pinned| take(pinned.value())))
+        Ok(unsafe { PinnedValue::from_slice(self.library, slice) }
+            .map(|pinned| take(pinned.value())))
     }
 
     /// Transactions, for one client. The first is open.
@@ -154,12 +156,12 @@ impl TransactionDatabase {
     /// What RocksDB says of itself under a name such as `rocksdb.stats`; `None` if it does not know
     /// the name.
     pub fn property(&self, name: &str) -> Option<String> {
-        let name = text(name.as_bytes()).ok()?;
+        let name = c_string(name.as_bytes()).ok()?;
         let property = self.api.rocksdb_transactiondb_property_value;
         // SAFETY: the database is open; what comes back is null or a text that is ours to free.
         unsafe {
             let value = property(self.db, name.as_ptr());
-            if value.is_null() { None } else { Some(owned(self.library, value)) }
+            if value.is_null() { None } else { Some(take_string(self.library, value)) }
         }
     }
 }
@@ -217,11 +219,11 @@ impl RocksTransaction<'_> {
     ) -> Result<Option<T>, RocksError> {
         let get = self.api().rocksdb_transaction_get_pinned;
         // SAFETY: transaction and options are open; the key is only read.
-        let slice = checked(self.database.library, |error| unsafe {
+        let slice = call_checked(self.database.library, |error| unsafe {
             get(self.transaction, self.reads, chars(key), key.len(), error)
         })?;
         // SAFETY: RocksDB has just handed it out; it is gone before this call ends.
-        Ok(unsafe { PinnedValue::of(self.database.library, slice) }
+        Ok(unsafe { PinnedValue::from_slice(self.database.library, slice) }
             .map(|pinned| take(pinned.value())))
     }
 
@@ -239,11 +241,11 @@ impl RocksTransaction<'_> {
         let get = self.api().rocksdb_transaction_get_pinned_for_update;
         let newest = self.database.reads;
         // SAFETY: transaction and options are open; the key is only read.
-        let slice = checked(self.database.library, |error| unsafe {
+        let slice = call_checked(self.database.library, |error| unsafe {
             get(self.transaction, newest, chars(key), key.len(), EXCLUSIVE, error)
         })?;
         // SAFETY: RocksDB has just handed it out; it is gone before this call ends.
-        Ok(unsafe { PinnedValue::of(self.database.library, slice) }
+        Ok(unsafe { PinnedValue::from_slice(self.database.library, slice) }
             .map(|pinned| take(pinned.value())))
     }
 
@@ -252,7 +254,7 @@ impl RocksTransaction<'_> {
     ///
     /// # Errors
     /// RocksDB's refusal, a damaged file for example.
-    pub fn walk(
+    pub fn walk_entries(
         &mut self,
         from: &[u8],
         direction: WalkDirection,
@@ -269,10 +271,10 @@ impl RocksTransaction<'_> {
             // does, its snapshot, and the options.
             unsafe {
                 let create = api.rocksdb_transaction_create_iterator;
-                Cursor::of(library, create(transaction, reads))
+                Cursor::from_iterator(library, create(transaction, reads))
             }
         });
-        cursor.walk(from, direction, most, visit)
+        cursor.walk_entries(from, direction, most, visit)
     }
 
     /// Locks a key and writes a value under it, whatever was there.
@@ -283,7 +285,7 @@ impl RocksTransaction<'_> {
         self.cursor = None;
         let put = self.api().rocksdb_transaction_put;
         // SAFETY: the transaction is open; key and value are copied by the call.
-        checked(self.database.library, |error| unsafe {
+        call_checked(self.database.library, |error| unsafe {
             put(self.transaction, chars(key), key.len(), chars(value), value.len(), error);
         })
     }
@@ -296,7 +298,7 @@ impl RocksTransaction<'_> {
         self.cursor = None;
         let delete = self.api().rocksdb_transaction_delete;
         // SAFETY: the transaction is open; the key is copied by the call.
-        checked(self.database.library, |error| unsafe {
+        call_checked(self.database.library, |error| unsafe {
             delete(self.transaction, chars(key), key.len(), error);
         })
     }
@@ -325,7 +327,7 @@ impl RocksTransaction<'_> {
     pub fn commit(&mut self) -> Result<(), RocksError> {
         self.give_snapshot_back();
         // SAFETY: the transaction is there, open or ended, which RocksDB looks at itself.
-        checked(self.database.library, |error| unsafe {
+        call_checked(self.database.library, |error| unsafe {
             (self.api().rocksdb_transaction_commit)(self.transaction, error);
         })?;
         self.open = false;
@@ -342,7 +344,7 @@ impl RocksTransaction<'_> {
             return Ok(());
         }
         // SAFETY: the transaction is open.
-        checked(self.database.library, |error| unsafe {
+        call_checked(self.database.library, |error| unsafe {
             (self.api().rocksdb_transaction_rollback)(self.transaction, error);
         })?;
         self.open = false;

@@ -21,7 +21,7 @@ fn open(directory: &tempfile::TempDir, options: &str, log: WriteDurability) -> O
 
 fn keys(database: &Database, from: &[u8], direction: WalkDirection, most: usize) -> Vec<Vec<u8>> {
     let mut seen = Vec::new();
-    let walked = database.walk(from, direction, most, |key, _| {
+    let walked = database.walk_entries(from, direction, most, |key, _| {
         seen.push(key.to_vec());
         true
     });
@@ -52,7 +52,7 @@ fn ranges_begin_and_end_where_they_should() {
         visited += 1;
         value != b"d"
     };
-    database.walk(b"", WalkDirection::Forwards, 9, stop).unwrap();
+    database.walk_entries(b"", WalkDirection::Forwards, 9, stop).unwrap();
     assert_eq!(visited, 2, "a visitor who has enough is not shown more");
     database.delete_range(b"b", b"f").unwrap();
     assert_eq!(forwards(b"", 9), [b"f"]);
@@ -197,7 +197,7 @@ proptest! {
                         seen.push((key[0], value.to_vec()));
                         true
                     };
-                    database.walk(&[from], direction, most, visit).unwrap();
+                    database.walk_entries(&[from], direction, most, visit).unwrap();
                     let owned = |(key, value): (&u8, &Vec<u8>)| (*key, value.clone());
                     let expected: Vec<_> = match direction {
                         WalkDirection::Forwards => {

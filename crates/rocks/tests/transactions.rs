@@ -35,7 +35,7 @@ const LONG: Duration = Duration::from_secs(50);
 fn all(transaction: &mut RocksTransaction<'_>) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut seen = BTreeMap::new();
     let visit = |key: &[u8], value: &[u8]| seen.insert(key.to_vec(), value.to_vec()).is_none();
-    transaction.walk(b"", WalkDirection::Forwards, usize::MAX, visit).unwrap();
+    transaction.walk_entries(b"", WalkDirection::Forwards, usize::MAX, visit).unwrap();
     seen
 }
 
@@ -280,7 +280,7 @@ proptest! {
                         walked.push((key[0], value[0]));
                         true
                     };
-                    transaction.walk(&[from], direction, most, visit).unwrap();
+                    transaction.walk_entries(&[from], direction, most, visit).unwrap();
                     let seen = model.seen();
                     let copied = |(&key, &value): (&u8, &u8)| (key, value);
                     let expected: Vec<_> = match direction {

@@ -22,7 +22,8 @@ use std::time::Instant;
 
 use dbdyno_model::{Dialect, Preset, Product, Setting};
 use dbdyno_sandbox::{
-    Home, LaunchOptions, Offer, Release, SandboxError, Server, Symbols, get, here, offers, remove,
+    Home, LaunchOptions, Offer, Release, SandboxError, Server, Symbols, all_offers, get,
+    installed_releases, remove,
 };
 use dbdyno_wire::{Client, Endpoint, WireError};
 
@@ -49,9 +50,9 @@ fn main() {
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let home = Home::open(None).expect("the home opens");
-    home.sweep(&mut |_| {});
+    home.remove_leftovers(&mut |_| {});
     let mut rows = known_rows();
-    let all: Vec<Offer> = offers();
+    let all: Vec<Offer> = all_offers();
     rows.retain(|target, _| all.iter().any(|offer| target_of(offer) == *target));
     let mut last = String::new();
     for offer in &all {
@@ -125,14 +126,14 @@ struct Seen {
 
 fn measure(home: &Home, product: Product, asked: &str) -> Result<Seen, String> {
     let failed = |error: SandboxError| error.to_string();
-    let before: Vec<String> = here(home).iter().map(Release::name).collect();
+    let before: Vec<String> = installed_releases(home).iter().map(Release::name).collect();
     let mut say = |text: &str| eprintln!("  {text}");
     let (release, get_s) = timed(|| get(home, product, asked, &mut say));
     let release = release.map_err(failed)?;
     let seen = lifetimes(home, &release).map(|[init, start, stop]| Seen {
         release: release.version.clone(),
         disk_mb: release.disk_mb().unwrap_or(0),
-        symbols: release.symbols().map_or("unknown", Symbols::name),
+        symbols: release.read_symbols().map_or("unknown", Symbols::name),
         seconds: [get_s, init, start, stop],
     });
     if !before.contains(&release.name()) {
@@ -150,7 +151,8 @@ fn lifetimes(home: &Home, release: &Release) -> Result<[f64; 3], String> {
     let (start_s, stop_s) = life(home, release, &small()).map_err(failed)?;
     for preset in [Preset::Default, Preset::Callaghan].map(Setting::Preset) {
         eprintln!("  with {preset}");
-        life(home, release, &small().with(&[preset, Setting::Redo(64)])).map_err(failed)?;
+        life(home, release, &small().with_settings(&[preset, Setting::Redo(64)]))
+            .map_err(failed)?;
     }
     Ok([(first_s - start_s).max(0.0), start_s, stop_s])
 }
@@ -182,7 +184,7 @@ fn ask(product: Product, endpoint: &Endpoint) -> Result<String, WireError> {
     client.run("INSERT INTO t VALUES (1,'x'),(2,'y')")?;
     let rows = client.query("SELECT COUNT(*) FROM t")?;
     client.close();
-    Ok(rows.single().unwrap_or("NULL").to_owned())
+    Ok(rows.first_value().unwrap_or("NULL").to_owned())
 }
 
 fn timed<T>(act: impl FnOnce() -> T) -> (T, f64) {

@@ -24,7 +24,7 @@ const PLACES: [&str; 6] = [
 ///
 /// # Errors
 /// [`SandboxError::Unsuitable`] if this machine does not have it.
-pub(crate) fn library(settings: &[Setting]) -> Result<Option<PathBuf>, SandboxError> {
+pub(crate) fn find_library(settings: &[Setting]) -> Result<Option<PathBuf>, SandboxError> {
     let Some((file, package)) = named(settings).and_then(file_of) else { return Ok(None) };
     let found = PLACES.iter().map(|place| Path::new(place).join(file)).find(|path| path.is_file());
     found.map(Some).ok_or_else(|| SandboxError::Unsuitable {
@@ -71,15 +71,15 @@ mod tests {
 
     #[test]
     fn the_systems_own_allocator_needs_no_library() {
-        assert_eq!(library(&[]).unwrap(), None);
-        assert_eq!(library(&[Setting::Allocator(Allocator::System)]).unwrap(), None);
+        assert_eq!(find_library(&[]).unwrap(), None);
+        assert_eq!(find_library(&[Setting::Allocator(Allocator::System)]).unwrap(), None);
         assert!(is_for_arms(&[Setting::Allocator(Allocator::System)]).is_ok());
     }
 
     #[test]
     fn another_one_is_found_or_its_package_is_named() {
         let settings = [Setting::Allocator(Allocator::Jemalloc)];
-        match library(&settings) {
+        match find_library(&settings) {
             Ok(found) => assert!(found.unwrap().ends_with("libjemalloc.so.2")),
             Err(error) => assert!(error.to_string().contains("install libjemalloc2"), "{error}"),
         }

@@ -22,7 +22,7 @@ use crate::error::SandboxError;
 use crate::home::{Home, write_private};
 use crate::sources::{self, Mirror};
 use crate::space;
-use crate::tool::{complaint, run};
+use crate::tool::{error_summary, run};
 
 const ETC: &str = "/etc/apt";
 
@@ -78,7 +78,7 @@ impl Apt {
         suite: &'static str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Apt, SandboxError> {
-        space::require("downloading package indexes", home.dir(), INDEXES_MB)?;
+        space::require_free_space("downloading package indexes", home.dir(), INDEXES_MB)?;
         let keyring = sources::keyring()?;
         let apt = Apt { dir: home.dir().join("apt").join(suite), suite, keyring };
         let architecture = architecture()?;
@@ -161,7 +161,7 @@ impl Apt {
             }
             // What the most trustworthy mirror said is what helps.
             if std::mem::take(&mut first) {
-                failure = complaint(&output, &COMPLAINTS);
+                failure = error_summary(&output, &COMPLAINTS);
             }
         }
         Err(self.not_reachable(failure))
@@ -219,7 +219,7 @@ impl Apt {
     }
 
     /// Debian's versions of a package, as the indexes list them.
-    pub(crate) fn versions(&self, package: &str) -> Result<Vec<String>, SandboxError> {
+    pub(crate) fn package_versions(&self, package: &str) -> Result<Vec<String>, SandboxError> {
         let mut command = self.client("apt-cache");
         command.args(["madison", package]);
         let output = run(command, "apt-cache")?;
@@ -227,7 +227,11 @@ impl Apt {
     }
 
     /// What must be downloaded for `spec` (`PACKAGE` or `PACKAGE=VERSION`).
-    pub(crate) fn closure(&self, spec: &str, assumed: &[&str]) -> Result<Vec<Deb>, SandboxError> {
+    pub(crate) fn packages_to_download(
+        &self,
+        spec: &str,
+        assumed: &[&str],
+    ) -> Result<Vec<Deb>, SandboxError> {
         self.assume(assumed)?;
         self.prefer(spec)?;
         let mut command = self.client("apt-get");
@@ -235,7 +239,7 @@ impl Apt {
         let output = run(command, "apt-get")?;
         let debs = parse_uris(&String::from_utf8_lossy(&output.stdout));
         if !output.status.success() || debs.is_empty() {
-            return Err(self.not_reachable(complaint(&output, &COMPLAINTS)));
+            return Err(self.not_reachable(error_summary(&output, &COMPLAINTS)));
         }
         Ok(debs)
     }
@@ -246,13 +250,13 @@ impl Apt {
         command.args(["-y", "-q", "--download-only", "install", spec]);
         let output = run(command, "apt-get")?;
         if !output.status.success() {
-            return Err(self.not_reachable(complaint(&output, &COMPLAINTS)));
+            return Err(self.not_reachable(error_summary(&output, &COMPLAINTS)));
         }
         Ok(self.archives())
     }
 
     /// Deletes what was downloaded.
-    pub(crate) fn clean(&self) {
+    pub(crate) fn delete_downloads(&self) {
         for entry in fs::read_dir(self.archives()).into_iter().flatten().flatten() {
             if entry.path().extension().is_some_and(|extension| extension == "deb") {
                 let _ = fs::remove_file(entry.path());
@@ -271,7 +275,7 @@ impl Apt {
 }
 
 fn architecture() -> Result<String, SandboxError> {
-    let mut command = child::tool("dpkg");
+    let mut command = child::machine_tool("dpkg");
     command.arg("--print-architecture");
     let output = run(command, "dpkg")?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -328,7 +332,7 @@ mod tests {
 
     #[test]
     fn the_machines_settings_hold_but_its_hooks_and_directories_do_not() {
-        let mut dump = child::tool("apt-config");
+        let mut dump = child::machine_tool("apt-config");
         dump.arg("dump");
         if !run(dump, "apt-config").is_ok_and(|output| output.status.success()) {
             return;

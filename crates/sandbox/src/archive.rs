@@ -57,7 +57,7 @@ pub(crate) fn unpack(
 ) -> Result<Vec<String>, SandboxError> {
     let opened = open_plain(file).map_err(SandboxError::io("open", file))?;
     let packed = opened.metadata().map_err(SandboxError::io("read", file))?.len();
-    let mut tree = NewTree::begin(into, file, Some(packed), outward)?;
+    let mut tree = NewTree::create_in(into, file, Some(packed), outward)?;
     let name = name_of(file);
     if is_zip(&name) {
         unzip(opened, members, &mut tree)?;
@@ -72,7 +72,7 @@ pub(crate) fn unpack(
 }
 
 /// What is said of links that were left out, if any were.
-pub(crate) fn note(left_out: &[String]) -> Option<String> {
+pub(crate) fn left_out_note(left_out: &[String]) -> Option<String> {
     let first = left_out.first()?;
     let links = if left_out.len() == 1 { "1 link" } else { &format!("{} links", left_out.len()) };
     Some(format!("leaving out {links} to what the package does not have, as {first}"))
@@ -86,7 +86,7 @@ pub(crate) fn unpack_debs(debs: &[PathBuf], into: &Path) -> Result<Vec<String>, 
         packed += fs::metadata(deb).map_err(SandboxError::io("read", deb))?.len();
     }
     let source = if debs.len() == 1 { first } else { first.parent().unwrap_or(first) };
-    let mut tree = NewTree::begin(into, source, Some(packed), Outward::LeftOut)?;
+    let mut tree = NewTree::create_in(into, source, Some(packed), Outward::LeftOut)?;
     for deb in debs {
         let opened = open_plain(deb).map_err(SandboxError::io("open", deb))?;
         let data = data_of(BufReader::new(opened)).map_err(|error| {
@@ -105,7 +105,7 @@ pub(crate) fn copy(
     outward: Outward,
     into: &Path,
 ) -> Result<Vec<String>, SandboxError> {
-    let mut tree = NewTree::begin(into, from, None, outward)?;
+    let mut tree = NewTree::create_in(into, from, None, outward)?;
     let flags = OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
     let dir = Dir::open(from, flags, Mode::empty());
     let mut dir = dir.map_err(|errno| SandboxError::io("open", from)(errno.into()))?;
@@ -145,23 +145,23 @@ fn copy_below(
             }
             SFlag::S_IFLNK => {
                 let target = readlinkat(&*dir, &*name).map_err(failed)?;
-                tree.link(member, target.as_bytes())?;
+                tree.add_link(member, target.as_bytes())?;
             }
             SFlag::S_IFREG => {
                 let file = openat(&*dir, &*name, still, Mode::empty()).map_err(failed)?;
                 let mut file = File::from(file);
                 let found = file.metadata().map_err(SandboxError::io("read", from))?;
                 if !found.is_file() {
-                    return Err(tree.special(member));
+                    return Err(tree.special_file_error(member));
                 }
                 if found.mode() & 0o004 == 0 && found.uid() != owner {
                     let why = "not everybody may read it, and it does not belong to whom the \
                                folder belongs; give it to that account, or leave it out";
-                    return Err(tree.refused(member, why));
+                    return Err(tree.refusal_error(member, why));
                 }
                 tree.file(member, Kind::of_mode(found.mode()), &mut file)?;
             }
-            _ => return Err(tree.special(member)),
+            _ => return Err(tree.special_file_error(member)),
         }
     }
     Ok(())
@@ -169,7 +169,7 @@ fn copy_below(
 
 fn unzip(file: File, members: &[&str], tree: &mut NewTree) -> Result<(), SandboxError> {
     let torn = |tree: &NewTree, error: zip::result::ZipError| {
-        tree.unreadable(io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
+        tree.unreadable_error(io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
     };
     let mut archive =
         zip::ZipArchive::new(BufReader::new(file)).map_err(|error| torn(tree, error))?;
@@ -186,12 +186,12 @@ fn unzip(file: File, members: &[&str], tree: &mut NewTree) -> Result<(), Sandbox
         } else if mode & KIND_BITS == LINK_BITS {
             let mut target = Vec::new();
             let read = (&mut member).take(LONGEST_TARGET).read_to_end(&mut target);
-            read.map_err(|error| tree.unreadable(error))?;
-            tree.link(&name, &target)?;
+            read.map_err(|error| tree.unreadable_error(error))?;
+            tree.add_link(&name, &target)?;
         } else if mode & KIND_BITS == 0 || mode & KIND_BITS == SFlag::S_IFREG.bits() {
             tree.file(&name, Kind::of_mode(mode), &mut member)?;
         } else {
-            return Err(tree.special(&name));
+            return Err(tree.special_file_error(&name));
         }
     }
     Ok(())
@@ -209,31 +209,31 @@ fn untar(packed: impl BufRead, tree: &mut NewTree) -> Result<(), SandboxError> {
     let between = Rc::new(Cell::new(u64::MAX));
     // Heads of members count, too: twice as much as all files may have.
     let left = tree.most_bytes().saturating_mul(2);
-    let inner = plain(packed).map_err(|error| tree.unreadable(error))?;
+    let inner = plain(packed).map_err(|error| tree.unreadable_error(error))?;
     let bounded = BoundedReader { inner, left, between: Rc::clone(&between) };
     let mut archive = tar::Archive::new(bounded);
-    let mut entries = archive.entries().map_err(|error| tree.unreadable(error))?;
+    let mut entries = archive.entries().map_err(|error| tree.unreadable_error(error))?;
     loop {
         between.set(BETWEEN);
         let Some(entry) = entries.next() else { return Ok(()) };
         between.set(u64::MAX);
-        let mut entry = entry.map_err(|error| tree.unreadable(error))?;
+        let mut entry = entry.map_err(|error| tree.unreadable_error(error))?;
         let name = entry.path_bytes().into_owned();
         let target = entry.link_name_bytes().map(|target| target.into_owned());
-        let mode = entry.header().mode().map_err(|error| tree.unreadable(error))?;
+        let mode = entry.header().mode().map_err(|error| tree.unreadable_error(error))?;
         match entry.header().entry_type() {
             EntryType::Directory => tree.directory(&name)?,
-            EntryType::Symlink => tree.link(&name, &target.unwrap_or_default())?,
+            EntryType::Symlink => tree.add_link(&name, &target.unwrap_or_default())?,
             EntryType::Link => tree.second_name(&name, &target.unwrap_or_default())?,
             EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
                 tree.file(&name, Kind::of_mode(mode), &mut entry)?;
             }
             EntryType::XGlobalHeader => {}
-            _ => return Err(tree.special(&name)),
+            _ => return Err(tree.special_file_error(&name)),
         }
         // What is left of it does not count as lying between.
         let rest = io::copy(&mut entry, &mut io::sink());
-        rest.map_err(|error| tree.unreadable(error))?;
+        rest.map_err(|error| tree.unreadable_error(error))?;
     }
 }
 
@@ -489,7 +489,7 @@ mod tests {
             let into = bench.at(&format!("{outward:?}"));
             unpack(&bench.tar("x.tar", &members), &[], Outward::Refused, &into).unwrap();
             let part = into.join("a/b/mysql");
-            match crate::tree::confine(&part, Path::new("x.tar"), outward) {
+            match crate::tree::confine_links(&part, Path::new("x.tar"), outward) {
                 Err(error) => assert!(error.to_string().contains("share/x.sql"), "{error}"),
                 Ok(left_out) => assert_eq!(left_out.len(), 1, "{left_out:?}"),
             }

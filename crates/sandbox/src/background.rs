@@ -9,9 +9,9 @@
 //!     s/          the server's own: data, socket, temporary files
 //! ```
 //!
-//! They have no owner, so that nothing in [`crate::Home::sweep`] ends them; whether one runs is
-//! read from its process. One whose process is gone although nobody stopped it, by a crash or a
-//! restart of the machine, is shown as such; its data are there and can be started on again.
+//! They have no owner, so that nothing in [`crate::Home::remove_leftovers`] ends them; whether one
+//! runs is read from its process. One whose process is gone although nobody stopped it, by a crash
+//! or a restart of the machine, is shown as such; its data are there and can be started on again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ use crate::server::{
 };
 use crate::space;
 use crate::template::Template;
-use crate::tool::{Allowance, answer};
+use crate::tool::{Allowance, run_with_allowance};
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 24;
@@ -114,12 +114,20 @@ impl BackgroundServer {
         cgroup::are_for_arms(&options.settings)?;
         allocator::is_for_arms(&options.settings)?;
         let told = options.told_to(release)?;
-        let template = Template::of(home, release, &Making::of(&told), progress)?;
+        let template =
+            Template::find_or_make(home, release, &Making::from_translation(&told), progress)?;
         let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
-        space::require(&format!("starting {name}"), home.dir(), needed_mb)?;
-        let new = BackgroundServer::make(home, release, told.settings(), &template, name, None)?;
+        space::require_free_space(&format!("starting {name}"), home.dir(), needed_mb)?;
+        let new = BackgroundServer::create_stopped(
+            home,
+            release,
+            told.settings(),
+            &template,
+            name,
+            None,
+        )?;
         progress(&format!("starting {} in the background as {name}", release.name()));
-        let started = new.launch(home, release, &template, None);
+        let started = new.launch_process(home, release, &template, None);
         if started.is_err() {
             let _ = fs::remove_dir_all(&new.dir);
         }
@@ -142,7 +150,7 @@ impl BackgroundServer {
     }
 
     /// Makes the directory of one that is not started yet.
-    pub(crate) fn make(
+    pub(crate) fn create_stopped(
         home: &Home,
         release: &Release,
         settings: Vec<(String, String)>,
@@ -151,7 +159,7 @@ impl BackgroundServer {
         membership: Option<Membership>,
     ) -> Result<BackgroundServer, SandboxError> {
         BackgroundServer::check_name(name)?;
-        let dir = home.background().join(name);
+        let dir = home.background_dir().join(name);
         if dir.exists() {
             return Err(SandboxError::Unsuitable {
                 what: format!("the name {name:?}"),
@@ -166,7 +174,7 @@ impl BackgroundServer {
         let (product, port) = (release.product, 0);
         let host = home.host().clone();
         let new = BackgroundServer { name, product, tree, port, settings, membership, dir, host };
-        password::keep(&new.dir, &template.password)?;
+        password::save_password(&new.dir, &template.password)?;
         Ok(new)
     }
 
@@ -180,17 +188,17 @@ impl BackgroundServer {
         progress: &mut dyn FnMut(&str),
     ) -> Result<BackgroundServer, SandboxError> {
         if let BackgroundState::Running(pid) = self.state() {
-            return Err(self.unsuitable(format!("it runs already (pid {pid})")));
+            return Err(self.unsuitable_error(format!("it runs already (pid {pid})")));
         }
         let release = self.release(home)?;
-        let template = Template::of(home, &release, &Making::default(), progress)?;
+        let template = Template::find_or_make(home, &release, &Making::default(), progress)?;
         end_processes(home, &self.dir);
         progress(&format!("starting {} again", self.name));
-        self.launch(home, &release, &template, None)
+        self.launch_process(home, &release, &template, None)
     }
 
     /// Starts it, in this place of a Galera cluster if there is one.
-    pub(crate) fn launch(
+    pub(crate) fn launch_process(
         &self,
         home: &Home,
         release: &Release,
@@ -221,7 +229,7 @@ impl BackgroundServer {
             taken.inspect_err(|_| end_processes(home, &self.dir))?;
         }
         if self.membership.is_none() && (is_doubtful || ports == Ports::Lost) {
-            let renewed = password::renew(&self.dir, release, &socket);
+            let renewed = password::renew_password(&self.dir, release, &socket);
             renewed.inspect_err(|_| end_processes(home, &self.dir))?;
         }
         guard.release().map_err(SandboxError::io("release", &self.dir))?;
@@ -229,8 +237,8 @@ impl BackgroundServer {
     }
 
     /// All of them, in the order of their names.
-    pub fn all(home: &Home) -> Vec<BackgroundServer> {
-        let entries = fs::read_dir(home.background()).into_iter().flatten().flatten();
+    pub fn all_in(home: &Home) -> Vec<BackgroundServer> {
+        let entries = fs::read_dir(home.background_dir()).into_iter().flatten().flatten();
         let mut all: Vec<BackgroundServer> =
             entries.filter_map(|entry| BackgroundServer::read(home, &entry.path())).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -238,8 +246,8 @@ impl BackgroundServer {
     }
 
     /// The one with this name.
-    pub fn named(home: &Home, name: &str) -> Option<BackgroundServer> {
-        BackgroundServer::all(home).into_iter().find(|known| known.name == name)
+    pub fn find_by_name(home: &Home, name: &str) -> Option<BackgroundServer> {
+        BackgroundServer::all_in(home).into_iter().find(|known| known.name == name)
     }
 
     /// Whether it runs.
@@ -247,7 +255,7 @@ impl BackgroundServer {
         let Ok(text) = fs::read_to_string(self.dir.join("server")) else {
             return BackgroundState::Stopped;
         };
-        match Identity::from_line(&text).filter(|recorded| recorded.lives(&*self.host)) {
+        match Identity::from_line(&text).filter(|recorded| recorded.is_alive(&*self.host)) {
             Some(running) => BackgroundState::Running(running.pid),
             None => BackgroundState::Gone,
         }
@@ -270,7 +278,7 @@ impl BackgroundServer {
     }
 
     /// The last lines of the error log, without what a terminal would obey.
-    pub fn log(&self, lines: usize) -> Vec<String> {
+    pub fn last_log_lines(&self, lines: usize) -> Vec<String> {
         child::last_lines(&self.error_log(), lines)
     }
 
@@ -281,10 +289,10 @@ impl BackgroundServer {
     /// be killed.
     pub fn stop(&self, home: &Home) -> Result<(), SandboxError> {
         let BackgroundState::Running(pid) = self.state() else {
-            return Err(self.unsuitable("it does not run".to_owned()));
+            return Err(self.unsuitable_error("it does not run".to_owned()));
         };
         // Gone since we looked: then it need not be told.
-        let _ = home.machine().signal(pid, ending_signal(self.product));
+        let _ = home.machine().signal_process(pid, ending_signal(self.product));
         let deadline = Deadline::after_seconds(STOP_WITHIN_S);
         let mut ended = false;
         while !ended && deadline.pause() {
@@ -308,9 +316,9 @@ impl BackgroundServer {
     pub fn remove(&self, home: &Home) -> Result<(), SandboxError> {
         if let BackgroundState::Running(_) = self.state() {
             let name = &self.name;
-            return Err(
-                self.unsuitable(format!("it runs; stop it first with `dbdyno server stop {name}`"))
-            );
+            return Err(self.unsuitable_error(format!(
+                "it runs; stop it first with `dbdyno server stop {name}`"
+            )));
         }
         end_processes(home, &self.dir);
         // The record last: what cannot be removed keeps its name.
@@ -326,10 +334,10 @@ impl BackgroundServer {
     ///
     /// # Errors
     /// [`SandboxError::Unsuitable`] if it does not run, or if there is no client.
-    pub fn shell(&self, home: &Home) -> Result<i32, SandboxError> {
+    pub fn run_shell(&self, home: &Home) -> Result<i32, SandboxError> {
         let BackgroundState::Running(_) = self.state() else {
             let name = &self.name;
-            return Err(self.unsuitable(format!(
+            return Err(self.unsuitable_error(format!(
                 "it does not run; start it with `dbdyno server start {name}`"
             )));
         };
@@ -342,14 +350,14 @@ impl BackgroundServer {
         let own = release.client(names).map(|program| {
             let mut command = child::foreign_on_terminal(&program, &release.dir);
             release.tell_libraries(&mut command);
-            (command, release.command(&program, &release.dir))
+            (command, release.command_for(&program, &release.dir))
         });
         let machines = names.iter().map(|name| {
-            (child::tool_on_terminal(name), child::foreign(Path::new(name), Path::new("/")))
+            (child::tool_on_terminal(name), child::foreign_program(Path::new(name), Path::new("/")))
         });
         let works = |(client, mut probe): (Launch, Launch)| {
             probe.arg("--version");
-            let said = answer(probe, Allowance::QUESTION).ok().flatten();
+            let said = run_with_allowance(probe, Allowance::QUESTION).ok().flatten();
             said.is_some_and(|said| said.status.success()).then(|| Box::new(client))
         };
         let found = if child::is_root() {
@@ -358,7 +366,7 @@ impl BackgroundServer {
             own.into_iter().chain(machines).find_map(works)
         };
         let Some(mut client) = found else {
-            return Err(self.unsuitable(format!(
+            return Err(self.unsuitable_error(format!(
                 "neither its release nor this machine has a client ({}); install one, or use the \
                  URL that `dbdyno server start {}` printed",
                 names.join(", "),
@@ -390,9 +398,11 @@ impl BackgroundServer {
     }
 
     pub(crate) fn release(&self, home: &Home) -> Result<Release, SandboxError> {
-        let known = release::here(home).into_iter().find(|release| release.name() == self.tree);
+        let known = release::installed_releases(home)
+            .into_iter()
+            .find(|release| release.name() == self.tree);
         known.ok_or_else(|| {
-            self.unsuitable(format!(
+            self.unsuitable_error(format!(
                 "its release {} is not here any more; get it again with `dbdyno server get`",
                 self.tree
             ))
@@ -403,7 +413,7 @@ impl BackgroundServer {
         password::read(&self.dir).map(|(holds, _)| holds)
     }
 
-    pub(crate) fn unsuitable(&self, reason: String) -> SandboxError {
+    pub(crate) fn unsuitable_error(&self, reason: String) -> SandboxError {
         SandboxError::Unsuitable { what: format!("background server {}", self.name), reason }
     }
 
@@ -455,7 +465,8 @@ pub fn remove(
         let what = format!("release {name}");
         Err(SandboxError::Unsuitable { what, reason })
     };
-    if let Some(user) = BackgroundServer::all(home).into_iter().find(|known| known.tree == name) {
+    if let Some(user) = BackgroundServer::all_in(home).into_iter().find(|known| known.tree == name)
+    {
         let user = user.name;
         return refuse(format!(
             "the background server {user} needs it; remove that first with `dbdyno server rm {user}`"
@@ -472,7 +483,7 @@ pub fn remove(
         }
     }
     // Away from its name at once: half a tree must not be found.
-    let doomed = home.servers().join(format!(".tmp-{}", std::process::id()));
+    let doomed = home.servers_dir().join(format!(".tmp-{}", std::process::id()));
     fs::rename(&release.dir, &doomed).map_err(SandboxError::io("rename", &release.dir))?;
     fs::remove_dir_all(&doomed).map_err(SandboxError::io("remove", &doomed))
 }
@@ -482,8 +493,8 @@ pub fn remove(
 pub(crate) fn end_processes(home: &Home, dir: &Path) {
     let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
     if let Some(recorded) = Identity::from_line(&recorded) {
-        recorded.end(&**home.machine());
+        recorded.kill_and_wait(&**home.machine());
     }
-    kill_servers_in(&**home.machine(), &home.servers(), dir);
+    kill_servers_in(&**home.machine(), &home.servers_dir(), dir);
     remove_shared_memory(&dir.join("s/data"));
 }

@@ -83,7 +83,7 @@ impl Registry {
     }
 
     /// As people call it.
-    pub(crate) fn called(self) -> &'static str {
+    pub(crate) fn display_name(self) -> &'static str {
         match self {
             Registry::Maven => "Maven",
             Registry::Npm => "npm",
@@ -324,7 +324,8 @@ impl Line {
 
     /// Whether `asked` may be found in it.
     fn may_have(&self, asked: &str) -> bool {
-        matches(self.version, asked) || self.is_series() && matches(asked, self.version)
+        version_matches(self.version, asked)
+            || self.is_series() && version_matches(asked, self.version)
     }
 
     /// Whether the source must be asked which releases it has.
@@ -364,7 +365,7 @@ pub struct Offer {
 }
 
 /// Everything that can be had on this kind of machine; for each product the newest first.
-pub fn offers() -> Vec<Offer> {
+pub fn all_offers() -> Vec<Offer> {
     let offer = |line: &Line| Offer {
         product: line.product,
         version: line.version,
@@ -380,7 +381,7 @@ pub fn offers() -> Vec<Offer> {
 }
 
 /// Who made the packages that do not come from Debian.
-pub fn packers() -> &'static [Packer] {
+pub fn all_packers() -> &'static [Packer] {
     &PACKERS
 }
 
@@ -394,7 +395,7 @@ pub(crate) fn packages() -> impl Iterator<Item = &'static ServerPackage> {
 }
 
 /// The versions that can be had, oldest first: what to offer when something else was asked for.
-pub fn available(product: Product) -> Vec<&'static str> {
+pub(crate) fn available_versions(product: Product) -> Vec<&'static str> {
     let lines = LINES.iter().rev().filter(|line| line.product == product && line.runs_here());
     let mut versions: Vec<&str> = lines.map(|line| line.version).collect();
     versions.dedup();
@@ -425,7 +426,7 @@ pub(crate) fn lines_for(
                 Some(source) => format!("{asked}@{}", source.name()),
                 None => asked.to_owned(),
             },
-            available: available(product).into_iter().map(str::to_owned).collect(),
+            available: available_versions(product).into_iter().map(str::to_owned).collect(),
         });
     }
     Ok(lines)
@@ -441,14 +442,14 @@ pub(crate) fn suite_named(name: &str) -> Option<&'static str> {
 
 /// Whether `version` is `prefix` or begins with it, part by part: 10.11.19 matches 10.11 but not
 /// 10.1, and 19~rc1 and 19rc1 match 19. The empty prefix matches everything.
-pub(crate) fn matches(version: &str, prefix: &str) -> bool {
+pub(crate) fn version_matches(version: &str, prefix: &str) -> bool {
     let rest = version.strip_prefix(prefix);
     let is_next_part = |c: char| ['.', '~'].contains(&c) || c.is_ascii_alphabetic();
     prefix.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(is_next_part))
 }
 
 /// Orders versions part by part, numbers as numbers.
-pub(crate) fn compare(a: &str, b: &str) -> Ordering {
+pub(crate) fn compare_versions(a: &str, b: &str) -> Ordering {
     let parts = |version: &str| -> Vec<(u64, String)> {
         let split = version.split(['.', '~', '-']);
         let number = |part: &str| {
@@ -462,12 +463,12 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
 
 /// Whether `version` is `bound` or newer.
 pub(crate) fn at_least(version: &str, bound: &str) -> bool {
-    compare(version, bound) != Ordering::Less
+    compare_versions(version, bound) != Ordering::Less
 }
 
 /// The version that the makers of the server gave, out of Debian's: `1:10.11.19-0+deb12u1` is
 /// 10.11.19, and `1:11.8.9+ds-1`, whose sources Debian has tidied, is 11.8.9.
-pub(crate) fn upstream(debian: &str) -> &str {
+pub(crate) fn upstream_version(debian: &str) -> &str {
     let version = debian.split_once(':').map_or(debian, |(_epoch, version)| version);
     let upstream = version.rsplit_once('-').map_or(version, |(upstream, _revision)| upstream);
     upstream.split('+').next().unwrap_or(upstream)
@@ -513,7 +514,11 @@ mod tests {
         assert_eq!(found(Postgres, "15.20"), ["15@debian", "15@maven"]);
         assert_eq!(found(Postgres, "19"), ["19@debian"]);
         assert_eq!(found(Postgres, "")[0], "18@maven", "a candidate is had by its name only");
-        assert!(matches("19~rc1", "19") && matches("19rc1", "19") && !matches("19rc1", "1"));
+        assert!(
+            version_matches("19~rc1", "19")
+                && version_matches("19rc1", "19")
+                && !version_matches("19rc1", "1")
+        );
         assert!(at_least("19rc1", "18.6") && !at_least("19rc1", "20"));
         assert_eq!(found(Postgres, "12.5"), ["12@maven"]);
         assert_eq!(found(Postgres, "9"), ["9.6@maven"]);
@@ -535,16 +540,16 @@ mod tests {
         for part in ["mariadb:10.6", "mariadb:10.11", "mariadb:11.8", "mysql://"] {
             assert!(text.contains(part), "{part} is missing in: {text}");
         }
-        assert_eq!(available(MariaDb)[..3], ["10.1.13", "10.1.23", "10.2.11"]);
-        assert_eq!(available(Postgres).last(), Some(&"19"));
+        assert_eq!(available_versions(MariaDb)[..3], ["10.1.13", "10.1.23", "10.2.11"]);
+        assert_eq!(available_versions(Postgres).last(), Some(&"19"));
     }
 
     #[test]
     fn debian_versions_lose_epoch_and_revision() {
-        assert_eq!(upstream("1:10.11.19-0+deb12u1"), "10.11.19");
-        assert_eq!(upstream("15.20-0+deb12u1"), "15.20");
-        assert_eq!(upstream("19~rc1-1"), "19~rc1");
-        assert_eq!(upstream("2.9.14+dfsg-1.3~deb12u6"), "2.9.14");
+        assert_eq!(upstream_version("1:10.11.19-0+deb12u1"), "10.11.19");
+        assert_eq!(upstream_version("15.20-0+deb12u1"), "15.20");
+        assert_eq!(upstream_version("19~rc1-1"), "19~rc1");
+        assert_eq!(upstream_version("2.9.14+dfsg-1.3~deb12u6"), "2.9.14");
     }
 
     proptest! {
@@ -553,7 +558,7 @@ mod tests {
                                         b in prop::collection::vec(0_u64..300, 1..4)) {
             let words = |parts: &[u64]| parts.iter().map(u64::to_string).collect::<Vec<_>>();
             let text = |parts: &[u64]| words(parts).join(".");
-            prop_assert_eq!(compare(&text(&a), &text(&b)), a.cmp(&b));
+            prop_assert_eq!(compare_versions(&text(&a), &text(&b)), a.cmp(&b));
         }
     }
 }

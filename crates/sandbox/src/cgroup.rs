@@ -42,7 +42,7 @@ pub(crate) struct ControlGroup {
 
 impl Limits {
     /// Those among what a user wants of a server.
-    pub(crate) fn among(settings: &[Setting]) -> Limits {
+    pub(crate) fn from_settings(settings: &[Setting]) -> Limits {
         let mut limits = Limits::default();
         for setting in settings {
             match setting {
@@ -83,7 +83,7 @@ impl ControlGroup {
         claim: &Path,
         limits: Limits,
     ) -> Result<Option<ControlGroup>, SandboxError> {
-        let own = host.kernel_text(&kernel::proc("self/cgroup")).unwrap_or_default();
+        let own = host.kernel_text(&kernel::proc_path("self/cgroup")).unwrap_or_default();
         ControlGroup::under(Path::new(kernel::CONTROL_GROUPS), &own, claim, limits)
     }
 
@@ -128,7 +128,7 @@ impl ControlGroup {
     }
 
     /// Makes what is started live in the group from its first instruction.
-    pub(crate) fn admit(&self, launch: &mut Launch) -> Result<(), SandboxError> {
+    pub(crate) fn admit_launch(&self, launch: &mut Launch) -> Result<(), SandboxError> {
         for dir in &self.dirs {
             let path = dir.join("cgroup.procs");
             let door = File::options().write(true).open(&path);
@@ -149,7 +149,7 @@ impl Drop for ControlGroup {
 /// # Errors
 /// [`SandboxError::Unsuitable`] if there is any limit among these.
 pub(crate) fn are_for_arms(settings: &[Setting]) -> Result<(), SandboxError> {
-    if Limits::among(settings) == Limits::default() {
+    if Limits::from_settings(settings) == Limits::default() {
         return Ok(());
     }
     Err(SandboxError::Unsuitable {
@@ -164,7 +164,7 @@ pub(crate) fn are_for_arms(settings: &[Setting]) -> Result<(), SandboxError> {
 const LIST: &str = "groups";
 
 /// Removes the groups of a claim whose dbdyno is gone.
-pub(crate) fn sweep(claim: &Path) {
+pub(crate) fn remove_stale_groups(claim: &Path) {
     let list = fs::read_to_string(claim.join(LIST)).unwrap_or_default();
     for dir in list.lines().map(Path::new) {
         let ours =

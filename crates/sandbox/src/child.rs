@@ -61,16 +61,16 @@ fn no_rights() -> ProgramRights {
 
 /// A program that is not the machine's own, or one that opens what is not: with the least rights
 /// that there are. `work` is its directory.
-pub(crate) fn foreign(program: &Path, work: &Path) -> Launch {
+pub(crate) fn foreign_program(program: &Path, work: &Path) -> Launch {
     let mut launch = Launch::new(program);
     launch.env("LC_ALL", "C").env("TZ", "UTC").env("HOME", work).env("PATH", FOREIGN_PATH);
-    launch.current_dir(work).seat(TerminalSeat::Session).rights(no_rights());
+    launch.current_dir(work).with_terminal_seat(TerminalSeat::Session).with_rights(no_rights());
     launch
 }
 
-/// A [`foreign()`] program with which the user speaks: on our terminal, and with its kind. With
-/// root's terminal it starts nothing that could outlive it and read on, and it has no session to
-/// which that terminal belongs, so that it cannot type there (TIOCSTI): Ctrl-C ends it with us.
+/// A [`foreign_program()`] program with which the user speaks: on our terminal, and with its kind.
+/// With root's terminal it starts nothing that could outlive it and read on, and it has no session
+/// to which that terminal belongs, so that it cannot type there (TIOCSTI): Ctrl-C ends it with us.
 pub(crate) fn foreign_on_terminal(program: &Path, work: &Path) -> Launch {
     let mut launch = Launch::new(program);
     launch.env("HOME", work).env("PATH", FOREIGN_PATH).current_dir(work);
@@ -79,10 +79,13 @@ pub(crate) fn foreign_on_terminal(program: &Path, work: &Path) -> Launch {
             launch.env(name, value);
         }
     }
-    launch.stdin(ProgramStream::Ours).seat(TerminalSeat::Terminal).rights(no_rights());
+    launch
+        .stdin(ProgramStream::Ours)
+        .with_terminal_seat(TerminalSeat::Terminal)
+        .with_rights(no_rights());
     if is_root() {
-        launch.seat(TerminalSeat::Session);
-        launch.limits(ProgramLimits { is_alone: true, ..ProgramLimits::default() });
+        launch.with_terminal_seat(TerminalSeat::Session);
+        launch.with_limits(ProgramLimits { is_alone: true, ..ProgramLimits::default() });
     }
     launch
 }
@@ -90,12 +93,15 @@ pub(crate) fn foreign_on_terminal(program: &Path, work: &Path) -> Launch {
 /// A program of the machine with which the user speaks, on our terminal.
 pub(crate) fn tool_on_terminal(name: &'static str) -> Launch {
     let mut launch = Launch::new(name);
-    launch.with_our_environment().stdin(ProgramStream::Ours).seat(TerminalSeat::Terminal);
+    launch
+        .with_our_environment()
+        .stdin(ProgramStream::Ours)
+        .with_terminal_seat(TerminalSeat::Terminal);
     launch
 }
 
 /// A program of the machine, by its name.
-pub(crate) fn tool(name: &'static str) -> Launch {
+pub(crate) fn machine_tool(name: &'static str) -> Launch {
     let mut launch = Launch::new(name);
     launch.env("LC_ALL", "C");
     if let Some(path) = std::env::var_os("PATH") {
@@ -112,7 +118,7 @@ pub(crate) fn client(name: &'static str) -> Launch {
 }
 
 /// dbdyno itself, `program`, or what runs it: a program that is ours and has our rights.
-pub(crate) fn own(program: &Path) -> Launch {
+pub(crate) fn own_program(program: &Path) -> Launch {
     let mut launch = Launch::new(program);
     launch.env("LC_ALL", "C").env("TZ", "UTC");
     launch
@@ -120,14 +126,14 @@ pub(crate) fn own(program: &Path) -> Launch {
 
 /// Has what is started be one thread that starts nothing, computes for `seconds` at most, and
 /// writes no file larger than this.
-pub(crate) fn limit(launch: &mut Launch, seconds: u64, file_bytes: u64) {
+pub(crate) fn limit_resources(launch: &mut Launch, seconds: u64, file_bytes: u64) {
     let (cpu_s, file_bytes) = (Some(seconds), Some(file_bytes));
-    launch.limits(ProgramLimits { is_alone: true, cpu_s, file_bytes });
+    launch.with_limits(ProgramLimits { is_alone: true, cpu_s, file_bytes });
 }
 
 /// Makes what is started outlive us: a server in the background.
-pub(crate) fn outlive(launch: &mut Launch) {
-    launch.fate(ProgramFate::Outlives);
+pub(crate) fn let_outlive(launch: &mut Launch) {
+    launch.with_fate(ProgramFate::Outlives);
 }
 
 /// Gives what is started a view of its own of one file: it finds `hosts` in the place of
@@ -148,7 +154,7 @@ pub(crate) fn start(launch: Launch) -> io::Result<Box<dyn RunningProgram>> {
 /// # Errors
 /// [`SandboxError::Unsuitable`] if the kernel forbids it.
 pub(crate) fn can_resolve_by(hosts: &Path) -> Result<(), SandboxError> {
-    let mut launch = foreign(Path::new("true"), Path::new("/"));
+    let mut launch = foreign_program(Path::new("true"), Path::new("/"));
     resolve_by(&mut launch, hosts);
     let refused = match start(launch).and_then(|mut program| program.wait()) {
         Ok(status) if status.success() => return Ok(()),
@@ -190,7 +196,7 @@ impl GuardedChild {
 }
 
 impl GuardedChild {
-    /// Leaves the child, which must have been told to [`outlive`] us, to itself.
+    /// Leaves the child, which must have been told to [`let_outlive`] us, to itself.
     pub(crate) fn let_go(self) {
         // Its `Drop` kills. The keeper thread waits until the program ends.
         std::mem::forget(self);
@@ -230,7 +236,8 @@ pub(crate) fn last_lines(path: &Path, count: usize) -> Vec<String> {
         let _ = file.take(TAIL_BYTES).read_to_end(&mut bytes);
     }
     let text = String::from_utf8_lossy(&bytes);
-    let plain = |line: &str| line.chars().filter(|c| !foreign::steers(*c)).collect::<String>();
+    let plain =
+        |line: &str| line.chars().filter(|c| !foreign::is_nonprinting(*c)).collect::<String>();
     let lines: Vec<String> = text.lines().map(plain).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(count)..].to_vec()
 }
@@ -247,32 +254,32 @@ mod tests {
 
     #[test]
     fn a_kept_child_outlives_the_thread_that_asked_for_it() {
-        let mut sleep = tool("sleep");
+        let mut sleep = machine_tool("sleep");
         sleep.arg("600");
         let kept =
             std::thread::spawn(move || GuardedChild::start(&local_machine(), sleep).unwrap())
                 .join()
                 .unwrap();
-        let identity = Identity::of(&Local, kept.child.pid()).unwrap();
+        let identity = Identity::of_process(&Local, kept.child.pid()).unwrap();
         // A child forked by the thread that is gone would have been killed before `join` returned.
         std::thread::sleep(std::time::Duration::from_millis(50));
-        assert!(identity.lives(&Local));
+        assert!(identity.is_alive(&Local));
         drop(kept);
-        assert!(!identity.lives(&Local));
+        assert!(!identity.is_alive(&Local));
     }
 
     #[test]
     fn a_child_dies_with_the_thread_that_forked_it() {
         let spawn = || {
-            let mut sleep = tool("sleep");
+            let mut sleep = machine_tool("sleep");
             sleep.arg("600");
             let child = start(sleep).unwrap();
-            let identity = Identity::of(&Local, child.pid()).unwrap();
+            let identity = Identity::of_process(&Local, child.pid()).unwrap();
             (child, identity)
         };
         let (mut child, identity) = std::thread::spawn(spawn).join().unwrap();
         let deadline = crate::clock::Deadline::after_seconds(10);
-        while identity.lives(&Local) {
+        while identity.is_alive(&Local) {
             assert!(deadline.pause(), "the parent-death signal did not come");
         }
         child.wait().unwrap();
@@ -289,15 +296,21 @@ mod tests {
              false, fate: EndsWithThread, seat: Session, rights: None({account}), limits: \
              ProgramLimits {{ is_alone: false, cpu_s: None, file_bytes: None }}, .. }}"
         );
-        let mut asked = foreign(Path::new("/s/x"), work);
+        let mut asked = foreign_program(Path::new("/s/x"), work);
         assert_eq!(given(&asked), foreign_is);
-        limit(&mut asked, 30, 9);
+        limit_resources(&mut asked, 30, 9);
         let limits = "is_alone: true, cpu_s: Some(30), file_bytes: Some(9)";
         assert!(given(&asked).contains(limits), "{asked:?}");
         for (launch, parts) in [
-            (tool("ls"), ["variables: [LC_ALL, PATH], ours: false", "seat: Apart, rights: Ours"]),
+            (
+                machine_tool("ls"),
+                ["variables: [LC_ALL, PATH], ours: false", "seat: Apart, rights: Ours"],
+            ),
             (client("npm"), ["variables: [LC_ALL], ours: true", "seat: Apart, rights: Ours"]),
-            (own(work), ["variables: [LC_ALL, TZ], ours: false", "seat: Apart, rights: Ours"]),
+            (
+                own_program(work),
+                ["variables: [LC_ALL, TZ], ours: false", "seat: Apart, rights: Ours"],
+            ),
             (
                 tool_on_terminal("psql"),
                 ["variables: [], ours: true", "seat: Terminal, rights: Ours"],
@@ -328,7 +341,7 @@ mod tests {
         // Given to us by whoever started us, as a shell does with `3<secret`.
         let secret = tempfile::NamedTempFile::new().unwrap();
         let inherited = nix::fcntl::fcntl(&secret, nix::fcntl::FcntlArg::F_DUPFD(100)).unwrap();
-        let status = status_of(foreign(Path::new("sh"), Path::new("/")));
+        let status = status_of(foreign_program(Path::new("sh"), Path::new("/")));
         // SAFETY: the number is that of the copy made above, which nobody else has.
         drop(unsafe { <std::os::fd::OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(inherited) });
         let has = |line: &str| status.lines().any(|known| known == line);
@@ -349,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_tool_has_no_environment_but_where_tools_are() {
-        let status = status_of(tool("sh"));
+        let status = status_of(machine_tool("sh"));
         assert!(!status.contains("CARGO_") && status.contains("\nPATH="), "{status}");
     }
 

@@ -50,7 +50,7 @@ impl Claim {
         let path = dir.join("owner");
         let failed = || SandboxError::io("write", &path);
         let mut owner = create_private(&path).map_err(failed())?;
-        let own = Identity::own(&**home.host())
+        let own = Identity::own_process(&**home.host())
             .ok_or_else(|| failed()(std::io::ErrorKind::NotFound.into()))?;
         owner.write_all(own.to_line().as_bytes()).map_err(failed())?;
         owner.lock().map_err(failed())?;
@@ -74,7 +74,7 @@ impl Home {
     ///
     /// # Errors
     /// [`SandboxError::Busy`] if another dbdyno keeps everybody waiting; [`SandboxError::Io`].
-    pub fn scratch(
+    pub fn create_scratch(
         &self,
         name: &str,
         progress: &mut dyn FnMut(&str),
@@ -83,7 +83,7 @@ impl Home {
     }
 }
 
-/// A guarded directory: see [`Home::scratch`].
+/// A guarded directory: see [`Home::create_scratch`].
 #[derive(Debug)]
 pub struct Scratch {
     claim: Claim,
@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn a_claim_is_removed_on_drop_and_a_living_one_is_never_swept() {
         let (_dir, home) = home();
-        let scratch = home.scratch("sqlite", &mut |_| {}).unwrap();
+        let scratch = home.create_scratch("sqlite", &mut |_| {}).unwrap();
         fs::write(scratch.path().join("x.db"), "x").unwrap();
         // Even if the owner's record cannot be read, the lock tells that it lives.
         fs::write(scratch.path().join("owner"), "garbage").unwrap();
-        assert!(home.sweep(&mut |_| {}).is_empty());
+        assert!(home.remove_leftovers(&mut |_| {}).is_empty());
         assert!(scratch.path().join("x.db").exists());
         let path = scratch.path().to_owned();
         drop(scratch);
@@ -132,7 +132,7 @@ mod tests {
     fn a_name_cannot_leave_the_directory() {
         assert_eq!(tame("../../etc/a name that is long"), "etcanamethat");
         let (_dir, home) = home();
-        let scratch = home.scratch("../x", &mut |_| {}).unwrap();
+        let scratch = home.create_scratch("../x", &mut |_| {}).unwrap();
         assert_eq!(scratch.path().parent(), Some(home.run().as_path()));
     }
 }

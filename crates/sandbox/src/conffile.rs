@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use dbdyno_model::option_file::{is_name, without_comment};
 use dbdyno_model::{Product, setting};
 
-use crate::conftree::{Tree, beside};
+use crate::conftree::{Tree, path_beside};
 use crate::error::SandboxError;
 use crate::option_tree::{OptionLine, OptionWish, option_tree};
 use crate::translation::{OptionReason, TranslatedOption, Translation, is_command};
@@ -28,7 +28,7 @@ use crate::translation::{OptionReason, TranslatedOption, Translation, is_command
 /// # Errors
 /// [`SandboxError::Unsuitable`] for a file that cannot be read, for a line that cannot be
 /// understood, and for a file of another kind.
-pub(crate) fn apply(path: &str, all: &mut Translation) -> Result<(), SandboxError> {
+pub(crate) fn apply_file(path: &str, all: &mut Translation) -> Result<(), SandboxError> {
     let refuse =
         |reason: String| SandboxError::Unsuitable { what: format!("the file {path}"), reason };
     let lines = match all.product {
@@ -42,9 +42,9 @@ pub(crate) fn apply(path: &str, all: &mut Translation) -> Result<(), SandboxErro
         } else if setting::is_log_elsewhere(&name, &value) {
             // Next to the data, under its own name: where other servers write is not touched.
             let value = value.rsplit('/').next().unwrap_or_default();
-            all.overrule(TranslatedOption::new("", &name, value, OptionReason::File(file)));
+            all.set_user_option(TranslatedOption::new("", &name, value, OptionReason::File(file)));
         } else {
-            all.overrule(TranslatedOption::new("", &name, value, OptionReason::File(file)));
+            all.set_user_option(TranslatedOption::new("", &name, value, OptionReason::File(file)));
         }
     }
     Ok(())
@@ -136,14 +136,14 @@ fn postgresql_conf(path: &Path) -> Result<Vec<Line>, String> {
 
 /// The settings of a file and of what it includes, relative to itself.
 fn take_postgresql_conf(path: &Path, tree: &mut Tree, lines: &mut Vec<Line>) -> Result<(), String> {
-    let text = tree.enter(path)?;
+    let text = tree.enter_file(path)?;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         if line.starts_with('[') {
-            return Err(tree.wrong(format!(
+            return Err(tree.file_error(format!(
                 "line {}: PostgreSQL has no groups; a file of MySQL or MariaDB is my-cnf=FILE",
                 number + 1
             )));
@@ -153,17 +153,17 @@ fn take_postgresql_conf(path: &Path, tree: &mut Tree, lines: &mut Vec<Line>) -> 
         let rest = rest.trim_start().strip_prefix('=').unwrap_or(rest).trim();
         let name = name.to_ascii_lowercase();
         let Some(value) = postgres_value(rest).filter(|_| is_name(&name)) else {
-            return Err(tree.wrong(format!(
+            return Err(tree.file_error(format!(
                 "line {}: no setting; write NAME = VALUE, with quotes around what has blanks",
                 number + 1
             )));
         };
-        let named = || beside(path, &value);
+        let named = || path_beside(path, &value);
         let files = match name.as_str() {
             "include" => vec![named()],
             "include_if_exists" if named().exists() => vec![named()],
             "include_if_exists" => vec![],
-            "include_dir" => tree.folder(&named(), "conf", number + 1)?,
+            "include_dir" => tree.folder_files(&named(), "conf", number + 1)?,
             _ => {
                 lines.push(Line { name, value, file: path.to_owned() });
                 continue;
@@ -173,7 +173,7 @@ fn take_postgresql_conf(path: &Path, tree: &mut Tree, lines: &mut Vec<Line>) -> 
             take_postgresql_conf(&file, tree, lines)?;
         }
     }
-    tree.leave();
+    tree.leave_file();
     Ok(())
 }
 
@@ -328,7 +328,7 @@ mod tests {
             ("rds.cnf", "[mysqld]\na=1\nb = {DBInstanceClassMemory*3/4}\n"),
         ]);
         let mut told = Translation::new(Product::Postgres, "15.20");
-        apply(&dir.path().join("p.conf").display().to_string(), &mut told).unwrap();
+        apply_file(&dir.path().join("p.conf").display().to_string(), &mut told).unwrap();
         let names: Vec<&str> = told.told.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["archive_mode", "work_mem"]);
         assert_eq!(told.left_out[0].0, "archive_command");

@@ -33,7 +33,7 @@ impl Tree {
     ///
     /// # Errors
     /// A sentence: it is no ordinary file, it includes itself, or a limit is reached.
-    pub(crate) fn enter(&mut self, path: &Path) -> Result<String, String> {
+    pub(crate) fn enter_file(&mut self, path: &Path) -> Result<String, String> {
         let place = fs::canonicalize(path).map_err(|error| self.unreadable(path, &error))?;
         if let Some((known, _)) = self.open.iter().find(|(_, known)| *known == place) {
             let (known, last) = (known.display(), self.last().display().to_string());
@@ -43,7 +43,7 @@ impl Tree {
         }
         self.files += 1;
         if self.open.len() >= DEPTH_MOST || self.files > FILES_MOST {
-            return Err(self.wrong(format!(
+            return Err(self.file_error(format!(
                 "it includes more than {FILES_MOST} files, or more than {DEPTH_MOST} within one \
                  another; put their lines into one"
             )));
@@ -69,7 +69,7 @@ impl Tree {
     }
 
     /// The file that was entered last is done.
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn leave_file(&mut self) {
         self.open.pop();
     }
 
@@ -78,7 +78,7 @@ impl Tree {
     ///
     /// # Errors
     /// A sentence: there is no such folder, or it is too large.
-    pub(crate) fn folder(
+    pub(crate) fn folder_files(
         &self,
         path: &Path,
         ending: &str,
@@ -86,14 +86,14 @@ impl Tree {
     ) -> Result<Vec<PathBuf>, String> {
         let wrong = |error: std::io::Error| {
             let path = path.display();
-            self.wrong(format!(
+            self.file_error(format!(
                 "line {line}: {path}: {error}; name a folder, or leave the line out"
             ))
         };
         let mut files = Vec::new();
         for (count, entry) in fs::read_dir(path).map_err(wrong)?.enumerate() {
             if count == NAMES_MOST {
-                return Err(self.wrong(format!(
+                return Err(self.file_error(format!(
                     "line {line}: {} has more than {NAMES_MOST} files; name another folder",
                     path.display()
                 )));
@@ -110,7 +110,7 @@ impl Tree {
     }
 
     /// A sentence about the file that was entered last. The first one is known to the reader.
-    pub(crate) fn wrong(&self, text: String) -> String {
+    pub(crate) fn file_error(&self, text: String) -> String {
         match self.open.len() {
             0 | 1 => text,
             _ => format!("{}: {text}", self.last().display()),
@@ -131,7 +131,7 @@ impl Tree {
 }
 
 /// Where a path leads that stands in a file: beside this one, unless it begins at the root.
-pub(crate) fn beside(file: &Path, named: &str) -> PathBuf {
+pub(crate) fn path_beside(file: &Path, named: &str) -> PathBuf {
     file.parent().unwrap_or(Path::new("")).join(named)
 }
 
@@ -140,8 +140,8 @@ pub(crate) fn beside(file: &Path, named: &str) -> PathBuf {
 ///
 /// # Errors
 /// There are two.
-pub(crate) fn either(file: &Path, named: &str) -> Result<PathBuf, String> {
-    let (started, beside) = (PathBuf::from(named), beside(file, named));
+pub(crate) fn include_path(file: &Path, named: &str) -> Result<PathBuf, String> {
+    let (started, beside) = (PathBuf::from(named), path_beside(file, named));
     match (fs::canonicalize(&started), fs::canonicalize(&beside)) {
         (Ok(one), Ok(other)) if one != other => Err(format!(
             "{} may be meant or {}; write a path that begins with /",

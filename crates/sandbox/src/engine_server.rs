@@ -52,7 +52,7 @@ impl EngineServer {
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<EngineServer, SandboxError> {
-        let scratch = home.scratch(name, progress)?;
+        let scratch = home.create_scratch(name, progress)?;
         let spec = ArmSpec {
             target: Target::Engine(*design),
             slow: 0.0,
@@ -79,7 +79,7 @@ impl EngineServer {
             user: USER.to_owned(),
             password: self.password.clone(),
             database: DATABASE.to_owned(),
-            security: Security::off(),
+            security: Security::without_tls(),
         }
     }
 
@@ -92,9 +92,10 @@ impl EngineServer {
     ///
     /// # Errors
     /// [`SandboxError::Io`] if the kernel refuses one of the processors.
-    pub fn place(&self, processors: &[usize]) -> Result<(), SandboxError> {
+    pub fn pin_to_processors(&self, processors: &[usize]) -> Result<(), SandboxError> {
         let place = || -> std::io::Result<()> {
-            let identity: Vec<_> = Identity::of(&*self.machine, self.pid()).into_iter().collect();
+            let identity: Vec<_> =
+                Identity::of_process(&*self.machine, self.pid()).into_iter().collect();
             // Twice, because a thread may have been made by one that had not had its turn.
             keep_on(&*self.machine, &identity, processors)?;
             keep_on(&*self.machine, &identity, processors)
@@ -123,7 +124,7 @@ impl EngineServer {
         let program = std::env::current_exe().map_err(SandboxError::spawn("dbdyno"))?;
         let log = self.log();
         let file = create_private(&log).map_err(SandboxError::io("create", &log))?;
-        let mut command = child::own(&program);
+        let mut command = child::own_program(&program);
         command.env("DBDYNO_ENGINE_PASSWORD", self.password.expose());
         command.args(["engine", "serve", "--listen", "127.0.0.1:0", "--user", USER]);
         command.args(["--database", DATABASE, "--design", &self.design]);
@@ -162,7 +163,7 @@ impl EngineServer {
         if let Some(status) = kept.child.try_wait()? {
             return Ok(Some(status));
         }
-        kept.child.signal(EndSignal::Terminate)?;
+        kept.child.send_signal(EndSignal::Terminate)?;
         let deadline = Deadline::after_seconds(STOP_WITHIN_S);
         while deadline.pause() {
             if let Some(status) = kept.child.try_wait()? {

@@ -22,7 +22,7 @@ use crate::error::SandboxError;
 use crate::home::{Home, make_passage, set_mode};
 use crate::layout::{Layout, root_in};
 use crate::registry;
-use crate::release::{Release, ask_version, finish, finished};
+use crate::release::{Release, ask_version, find_finished, finish};
 use crate::relocate;
 use crate::space::{self, size_mb};
 use crate::stamp::Stamp;
@@ -37,7 +37,7 @@ const UNPACKED: u64 = 6;
 const BESIDE_MB: u64 = 60;
 
 /// Gets the newest release of `line` that matches `asked`.
-pub(crate) fn line(
+pub(crate) fn fetch_newest_release(
     home: &Home,
     line: &'static Line,
     asked: &str,
@@ -62,13 +62,13 @@ fn debian(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
     let apt = Apt::open(home, suite, progress)?;
-    let debian = choose(line, asked, &apt.versions(package)?)?;
+    let debian = choose(line, asked, &apt.package_versions(package)?)?;
     let spec = format!("{package}={debian}");
-    let debs = apt.closure(&spec, assumed)?;
+    let debs = apt.packages_to_download(&spec, assumed)?;
     let bytes: u64 = debs.iter().map(|deb| deb.bytes).sum();
     let mb = bytes.div_ceil(1 << 20);
-    let what = format!("{} {}", line.product.name(), catalog::upstream(&debian));
-    space::require(&format!("unpacking {what}"), home.dir(), mb + UNPACKED * mb)?;
+    let what = format!("{} {}", line.product.name(), catalog::upstream_version(&debian));
+    space::require_free_space(&format!("unpacking {what}"), home.dir(), mb + UNPACKED * mb)?;
     progress(&format!("downloading {what} ({} packages, {mb} MB)", debs.len()));
     within_temporary(home, |tree| {
         let sums = relocate::unpack(&apt, &spec, &debs, tree, progress)?;
@@ -85,16 +85,18 @@ fn debian(
 /// Picks Debian's version to install.
 fn choose(line: &Line, asked: &str, listed: &[String]) -> Result<String, SandboxError> {
     let matching = listed.iter().filter(|v| {
-        let upstream = catalog::upstream(v);
-        catalog::matches(upstream, line.version) && catalog::matches(upstream, asked)
+        let upstream = catalog::upstream_version(v);
+        catalog::version_matches(upstream, line.version)
+            && catalog::version_matches(upstream, asked)
     });
     // apt lists the newest first, and of equal ones the first is the one that it prefers.
-    let by_upstream =
-        |a: &&String, b: &&String| catalog::compare(catalog::upstream(b), catalog::upstream(a));
+    let by_upstream = |a: &&String, b: &&String| {
+        catalog::compare_versions(catalog::upstream_version(b), catalog::upstream_version(a))
+    };
     matching.min_by(by_upstream).cloned().ok_or_else(|| SandboxError::UnknownVersion {
         product: line.product,
         asked: asked.to_owned(),
-        available: listed.iter().map(|v| catalog::upstream(v).to_owned()).collect(),
+        available: listed.iter().map(|v| catalog::upstream_version(v).to_owned()).collect(),
     })
 }
 
@@ -107,24 +109,25 @@ fn registered(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
     let entries = registry::entries(home, line.version, packed, pinning, progress)?;
-    let entry =
-        entries.iter().rev().find(|entry| catalog::matches(&entry.version, asked)).ok_or_else(
-            || SandboxError::UnknownVersion {
-                product: line.product,
-                asked: asked.to_owned(),
-                available: entries.iter().map(|entry| entry.version.clone()).collect(),
-            },
-        )?;
+    let entry = entries
+        .iter()
+        .rev()
+        .find(|entry| catalog::version_matches(&entry.version, asked))
+        .ok_or_else(|| SandboxError::UnknownVersion {
+            product: line.product,
+            asked: asked.to_owned(),
+            available: entries.iter().map(|entry| entry.version.clone()).collect(),
+        })?;
     let what = format!("{} {}", line.product.name(), entry.version);
     let needed_mb = 2 * line.download_mb + line.disk_mb + BESIDE_MB;
-    space::require(&format!("getting {what}"), home.dir(), needed_mb)?;
+    space::require_free_space(&format!("getting {what}"), home.dir(), needed_mb)?;
     progress(&format!("downloading {what} ({}, {} MB)", packed.package, line.download_mb));
     let called = format!("{} {}", packed.package, entry.release);
     within_temporary(home, |work| {
         let package = work.join("package");
         fs::create_dir_all(&package).map_err(SandboxError::io("create", &package))?;
         let file = registry::download(home, packed, &entry.release, &package)?;
-        let sum = sums::check(&file, packed, &entry.release, pinning, progress)?;
+        let sum = sums::verify_sum(&file, packed, &entry.release, pinning, progress)?;
         progress(&format!("unpacking {what}"));
         let stamp = Stamp {
             sums: vec![(name_of(&file), sum)],
@@ -138,13 +141,13 @@ fn registered(
         };
         let root = unpack(line.product, &package, work, progress)?;
         let release = finish(home, stamp, &root, progress);
-        registry::forget(home, packed);
+        registry::delete_cached_files(home, packed);
         release
     })
 }
 
 /// The path of a folder or an archive, absolute.
-pub(crate) fn usable(path: &Path) -> Result<PathBuf, SandboxError> {
+pub(crate) fn usable_path(path: &Path) -> Result<PathBuf, SandboxError> {
     let path = path.canonicalize().map_err(SandboxError::io("find", path))?;
     if path.is_dir() || archive::is_archive(&path) {
         return Ok(path);
@@ -154,7 +157,7 @@ pub(crate) fn usable(path: &Path) -> Result<PathBuf, SandboxError> {
     Err(SandboxError::Unsuitable { what: path.display().to_string(), reason })
 }
 
-/// See [`crate::get_from`]; `path` is [`usable`].
+/// See [`crate::get_from`]; `path` is [`usable_path`].
 pub(crate) fn files(
     home: &Home,
     product: Product,
@@ -167,7 +170,7 @@ pub(crate) fn files(
     let is_dir = path.is_dir();
     let mb = size_mb(path)?;
     let needed_mb = if is_dir { mb } else { UNPACKED * mb } + BESIDE_MB;
-    space::require(&format!("unpacking {}", path.display()), home.dir(), needed_mb)?;
+    space::require_free_space(&format!("unpacking {}", path.display()), home.dir(), needed_mb)?;
     within_temporary(home, |work| {
         let root = if is_dir {
             let found = root_in(product, path);
@@ -181,7 +184,7 @@ pub(crate) fn files(
             let package = PackedServer { file: path, members: &[], inner: None, outward };
             unpack(product, &package, work, progress)?
         };
-        let server = Layout::of(product, &root).map(|layout| root.join(layout.server));
+        let server = Layout::find_in_tree(product, &root).map(|layout| root.join(layout.server));
         let summed = if is_dir { server } else { Some(path.to_owned()) };
         let called = path.display().to_string();
         let stamp = Stamp {
@@ -197,7 +200,7 @@ const SYSTEM_MYSQL: [&str; 4] = ["usr/sbin", "usr/libexec", "usr/bin", "usr/loca
 
 /// Gets the machine's own server: its executables are copied, so that its processes can be told
 /// from the machine's; the rest is linked.
-pub(crate) fn system(
+pub(crate) fn fetch_system_server(
     home: &Home,
     product: Product,
     asked: &str,
@@ -211,16 +214,17 @@ pub(crate) fn system(
     let Some(server) = programs.first() else {
         return Err(unsuitable("no such server is installed on this machine".to_owned()));
     };
-    let version = ask_version(product, child::foreign(server, Path::new("/")), Path::new("/"));
+    let version =
+        ask_version(product, child::foreign_program(server, Path::new("/")), Path::new("/"));
     let Ok(version) = version else {
         return Err(unsuitable(format!("{} is something else", server.display())));
     };
-    if !catalog::matches(&version, asked) {
+    if !catalog::version_matches(&version, asked) {
         return Err(unsuitable(format!("this machine has {version}")));
     }
     let sums = sums_of(server)?;
     let same = || {
-        let known = finished(home, product, &version, Some(SourceKind::System))?.release();
+        let known = find_finished(home, product, &version, Some(SourceKind::System))?.release();
         (known.sums == sums).then_some(known)
     };
     if let Some(release) = same() {
@@ -235,7 +239,7 @@ pub(crate) fn system(
     for program in &programs {
         mb += size_mb(program)?;
     }
-    space::require("copying the machine's server", home.dir(), mb)?;
+    space::require_free_space("copying the machine's server", home.dir(), mb)?;
     within_temporary(home, |tree| {
         mirror(product, &programs, tree)?;
         let called = server.display().to_string();
@@ -250,8 +254,8 @@ pub(crate) fn system(
 /// The machine's executables, the server first.
 fn system_programs(product: Product) -> Vec<PathBuf> {
     if product == Product::Postgres {
-        let Some(layout) = Layout::of(product, Path::new("/")) else { return Vec::new() };
-        let bin = Path::new("/").join(layout.bin());
+        let Some(layout) = Layout::find_in_tree(product, Path::new("/")) else { return Vec::new() };
+        let bin = Path::new("/").join(layout.program_dir());
         return ["postgres", "initdb"].map(|name| bin.join(name)).to_vec();
     }
     let names: &[&str] =
@@ -329,8 +333,8 @@ fn unpack(
     }
     let root = root_in(product, &place).ok_or_else(|| damaged(no_server(product)))?;
     adopt_libraries(&place, &root)?;
-    left_out.extend(tree::confine(&root, file, outward)?);
-    archive::note(&left_out).iter().for_each(|note| progress(note));
+    left_out.extend(tree::confine_links(&root, file, outward)?);
+    archive::left_out_note(&left_out).iter().for_each(|note| progress(note));
     Ok(root)
 }
 
@@ -362,7 +366,7 @@ fn within_temporary(
     home: &Home,
     make: impl FnOnce(&Path) -> Result<Release, SandboxError>,
 ) -> Result<Release, SandboxError> {
-    let dir = home.servers().join(format!(".tmp-{}", std::process::id()));
+    let dir = home.servers_dir().join(format!(".tmp-{}", std::process::id()));
     // Foreign programs are asked there under their account.
     make_passage(&dir)?;
     let made = make(&dir);

@@ -18,7 +18,7 @@ use crate::catalog::{self, Line};
 use crate::error::SandboxError;
 use crate::fetch;
 use crate::home::Home;
-use crate::release::{Release, finished};
+use crate::release::{Release, find_finished};
 use crate::sums::Pinning;
 
 /// Gets the release that matches `asked`: `10.11`, `10.11.19`, `10`, `8.0@maven`, or empty for the
@@ -63,13 +63,13 @@ fn get_checked(
     home.check_traversable()?;
     let (version, source) = split_version(asked);
     if source == Some(SourceKind::System) {
-        return fetch::system(home, product, version, progress);
+        return fetch::fetch_system_server(home, product, version, progress);
     }
     let lines = catalog::lines_for(product, version, source);
     // The newest of all is not the newest of those that happen to be here.
     let newest = lines.as_ref().ok().and_then(|lines| lines.first()).map_or("", |l| l.version);
     let wanted = if version.is_empty() { newest } else { version };
-    if let Some(here) = finished(home, product, wanted, source)
+    if let Some(here) = find_finished(home, product, wanted, source)
         && here.is_in_place()
     {
         return Ok(here.release());
@@ -77,7 +77,7 @@ fn get_checked(
     let _lock = home.lock(progress)?;
     home.remove_unfinished("servers");
     home.remove_unfinished("tools");
-    match finished(home, product, wanted, source) {
+    match find_finished(home, product, wanted, source) {
         Some(here) if here.is_in_place() => Ok(here.release()),
         Some(here) => here.settle_in(home, progress),
         None => fetch_one_of(home, &lines?, version, pinning, progress),
@@ -97,7 +97,7 @@ pub fn get_from(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
     home.check_traversable()?;
-    let path = fetch::usable(path)?;
+    let path = fetch::usable_path(path)?;
     let _lock = home.lock(progress)?;
     home.remove_unfinished("servers");
     fetch::files(home, product, asked, &path, progress)
@@ -110,10 +110,10 @@ pub fn likely_version(home: &Home, product: Product, asked: &str) -> String {
     let lines = catalog::lines_for(product, version, source);
     let line = lines.as_ref().ok().and_then(|lines| lines.first()).map_or("", |l| l.version);
     let wanted = if version.is_empty() { line } else { version };
-    if let Some(here) = finished(home, product, wanted, source) {
+    if let Some(here) = find_finished(home, product, wanted, source) {
         return here.stamp.version;
     }
-    if catalog::matches(line, wanted) { line.to_owned() } else { wanted.to_owned() }
+    if catalog::version_matches(line, wanted) { line.to_owned() } else { wanted.to_owned() }
 }
 
 /// Goes from line to line until one has what was asked for.
@@ -126,7 +126,7 @@ fn fetch_one_of(
 ) -> Result<Release, SandboxError> {
     let mut unknown = None;
     for (index, line) in lines.iter().enumerate() {
-        match fetch::line(home, line, asked, pinning, progress) {
+        match fetch::fetch_newest_release(home, line, asked, pinning, progress) {
             Err(SandboxError::UnknownVersion { product, asked, available }) => {
                 let (_, _, known) = unknown.get_or_insert((product, asked, Vec::new()));
                 known.extend(available);
@@ -151,8 +151,8 @@ fn fetch_one_of(
     }
     let (product, asked, mut available) =
         unknown.unwrap_or((lines[0].product, asked.to_owned(), Vec::new()));
-    available.extend(catalog::available(product).into_iter().map(str::to_owned));
-    available.sort_by(|a, b| catalog::compare(a, b));
+    available.extend(catalog::available_versions(product).into_iter().map(str::to_owned));
+    available.sort_by(|a, b| catalog::compare_versions(a, b));
     available.dedup();
     Err(SandboxError::UnknownVersion { product, asked, available })
 }

@@ -101,7 +101,7 @@ impl Home {
     }
 
     /// What was mended when it was opened, a clause each.
-    pub fn notes(&self) -> &[String] {
+    pub fn repair_notes(&self) -> &[String] {
         &self.notes
     }
 
@@ -115,13 +115,13 @@ impl Home {
         self.dir.join("dbdyno.db")
     }
 
-    pub(crate) fn servers(&self) -> PathBuf {
+    pub(crate) fn servers_dir(&self) -> PathBuf {
         self.dir.join("servers")
     }
 
     /// The folder of the release of this home that a file lies in, if it is one of them.
     pub fn release_with(&self, file: &Path) -> Option<PathBuf> {
-        let servers = self.servers();
+        let servers = self.servers_dir();
         let release = file.strip_prefix(&servers).ok()?.components().next()?;
         Some(servers.join(release))
     }
@@ -134,7 +134,7 @@ impl Home {
         self.dir.join("images")
     }
 
-    pub(crate) fn background(&self) -> PathBuf {
+    pub(crate) fn background_dir(&self) -> PathBuf {
         self.dir.join("bg")
     }
 
@@ -149,16 +149,16 @@ impl Home {
 
     /// Takes the lock under which trees and templates are made; tells `progress` if it must wait.
     pub(crate) fn lock(&self, progress: &mut dyn FnMut(&str)) -> Result<Lock, SandboxError> {
-        Lock::take(&*self.host, &self.dir.join("lock"), LOCK_WITHIN_S, progress)
+        Lock::acquire_within(&*self.host, &self.dir.join("lock"), LOCK_WITHIN_S, progress)
     }
 
     pub(crate) fn try_lock(&self) -> Result<Option<Lock>, SandboxError> {
-        Lock::attempt(&*self.host, &self.dir.join("lock"))
+        Lock::try_acquire(&*self.host, &self.dir.join("lock"))
     }
 
     /// Keeps others from making claims and from sweeping; tells `progress` if it must wait.
     pub(crate) fn lock_run(&self, progress: &mut dyn FnMut(&str)) -> Result<Lock, SandboxError> {
-        Lock::take(&*self.host, &self.dir.join("run.lock"), RUN_LOCK_WITHIN_S, progress)
+        Lock::acquire_within(&*self.host, &self.dir.join("run.lock"), RUN_LOCK_WITHIN_S, progress)
     }
 
     /// Servers of a root's dbdyno run as another account, which must be able to get here; arms that
@@ -167,7 +167,7 @@ impl Home {
         if !child::is_root() {
             return Ok(());
         }
-        let passes = child::foreign(Path::new("true"), &self.dir);
+        let passes = child::foreign_program(Path::new("true"), &self.dir);
         let status = self.machine.start(passes).map_err(|error| error.into_source());
         let status = status.and_then(|mut program| program.wait());
         match status {
@@ -386,9 +386,9 @@ mod tests {
     fn what_is_in_a_home_is_for_its_owner_and_its_servers_alone() {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         let home = Home::open(Some(&dir.path().join("home"))).unwrap();
-        assert!(home.notes().is_empty(), "{:?}", home.notes());
+        assert!(home.repair_notes().is_empty(), "{:?}", home.repair_notes());
         drop(home.lock(&mut |_| {}).unwrap());
-        let scratch = home.scratch("x", &mut |_| {}).unwrap();
+        let scratch = home.create_scratch("x", &mut |_| {}).unwrap();
         create_private(&scratch.path().join("log")).unwrap();
         let passage = if child::is_root() { 0o710 } else { 0o700 };
         assert_eq!(mode(home.dir()), passage);
@@ -417,9 +417,12 @@ mod tests {
         fs::write(dir.path().join("dbdyno.db"), "").unwrap();
         set_mode(&dir.path().join("dbdyno.db"), 0o644).unwrap();
         let home = Home::open(Some(dir.path())).unwrap();
-        assert!(home.notes().len() == 1 && home.notes()[0].contains("private"), "{home:?}");
+        assert!(
+            home.repair_notes().len() == 1 && home.repair_notes()[0].contains("private"),
+            "{home:?}"
+        );
         assert_eq!(mode(&dir.path().join("dbdyno.db")), 0o600);
-        assert!(Home::open(Some(dir.path())).unwrap().notes().is_empty());
+        assert!(Home::open(Some(dir.path())).unwrap().repair_notes().is_empty());
     }
 
     #[test]

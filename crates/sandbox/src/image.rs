@@ -30,7 +30,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use dbdyno_model::random::{key_of, mix};
+use dbdyno_model::random::{key_of, mix_bits};
 use dbdyno_model::{Product, Secret};
 
 use crate::catalog::at_least;
@@ -91,7 +91,7 @@ impl ImageKey {
     /// line each.
     ///
     /// # Errors
-    /// As [`LaunchOptions::translate`].
+    /// As [`LaunchOptions::translate_for`].
     pub fn new(
         release: &Release,
         options: &LaunchOptions,
@@ -160,7 +160,7 @@ pub(crate) struct Use {
 
 impl Image {
     /// All of them, the one that was used last first.
-    pub fn all(home: &Home) -> Vec<Image> {
+    pub fn all_in(home: &Home) -> Vec<Image> {
         let entries = fs::read_dir(home.images()).into_iter().flatten().flatten();
         let mut all: Vec<Image> = entries.filter_map(|entry| Image::read(&entry.path())).collect();
         all.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.name.cmp(&b.name)));
@@ -168,8 +168,8 @@ impl Image {
     }
 
     /// The one with this name.
-    pub fn named(home: &Home, name: &str) -> Option<Image> {
-        Image::all(home).into_iter().find(|image| image.name == name)
+    pub fn find_by_name(home: &Home, name: &str) -> Option<Image> {
+        Image::all_in(home).into_iter().find(|image| image.name == name)
     }
 
     /// The one with this key, if it is here and has all its files.
@@ -182,7 +182,7 @@ impl Image {
     ///
     /// # Errors
     /// [`SandboxError::Damaged`] if anything differs.
-    pub fn check(&self) -> Result<(), SandboxError> {
+    pub fn verify_files(&self) -> Result<(), SandboxError> {
         let data = self.data();
         let found = entries_of(&data).map_err(SandboxError::io("read", &data))?;
         if found == self.files {
@@ -206,7 +206,7 @@ impl Image {
 
     /// One number for the content of all files.
     pub fn content_hash(&self) -> u64 {
-        self.files.iter().fold(0, |hash, entry| mix(hash ^ entry.hash ^ key_of(&entry.path)))
+        self.files.iter().fold(0, |hash, entry| mix_bits(hash ^ entry.hash ^ key_of(&entry.path)))
     }
 
     /// Removes it, unless somebody copies it at this moment. Whether it was removed.
@@ -233,7 +233,7 @@ impl Image {
     }
 
     /// Keeps it from being removed while it is copied, and counts as a use.
-    pub(crate) fn take(&self) -> Result<Use, SandboxError> {
+    pub(crate) fn begin_use(&self) -> Result<Use, SandboxError> {
         let path = self.dir.join(STAMP);
         let gone = || SandboxError::Unsuitable {
             what: format!("image {}", self.name),
@@ -281,7 +281,7 @@ pub(crate) fn make_room(
     mb: u64,
     progress: &mut dyn FnMut(&str),
 ) -> Result<bool, SandboxError> {
-    let mut images = Image::all(home);
+    let mut images = Image::all_in(home);
     loop {
         let taken: u64 = images.iter().map(|image| image.mb).sum();
         let free = space::free_mb(home.dir())?;
@@ -305,7 +305,7 @@ fn fits(mb: u64, taken: u64, free: u64) -> bool {
 
 /// Turns the data directory of a server that was shut down into an image. If another dbdyno has
 /// made the same one meanwhile, that is returned.
-pub(crate) fn keep(
+pub(crate) fn keep_image(
     home: &Home,
     key: &ImageKey,
     data: &Path,
@@ -434,13 +434,13 @@ fn content_of(path: &Path) -> io::Result<(u64, u64)> {
             }
         }
         if filled == 0 {
-            return Ok((length, mix(hash ^ length)));
+            return Ok((length, mix_bits(hash ^ length)));
         }
         length += filled as u64;
         buffer[filled..].fill(0);
         for word in buffer[..filled.next_multiple_of(8)].chunks_exact(8) {
             let word = word.try_into().map_or(0, u64::from_le_bytes);
-            hash = mix(hash ^ word).wrapping_add(word);
+            hash = mix_bits(hash ^ word).wrapping_add(word);
         }
     }
 }
@@ -466,7 +466,7 @@ mod tests {
         fs::write(data.join("ibdata1"), content).unwrap();
         fs::write(data.join("sub dir/t.ibd"), vec![7; 3_000_001]).unwrap();
         fs::write(data.join("ib_buffer_pool"), "1,2").unwrap();
-        keep(home, &key(content), &data, &Secret::new("secret"), &mut |_| {}).unwrap()
+        keep_image(home, &key(content), &data, &Secret::new("secret"), &mut |_| {}).unwrap()
     }
 
     #[test]
@@ -477,12 +477,12 @@ mod tests {
         assert_eq!(Image::find(&home, &key("a")).unwrap().files, image.files);
         assert!(Image::find(&home, &key("b")).is_none());
         assert_eq!(image.files.len(), 2, "what would be preloaded is part of it: {image:?}");
-        let used = image.take().unwrap();
+        let used = image.begin_use().unwrap();
         assert_eq!(used.template.password.expose(), "secret");
         assert!(!image.remove(&home, &mut |_| {}).unwrap(), "removed while it was copied");
         drop(used);
         assert!(image.remove(&home, &mut |_| {}).unwrap());
-        assert!(Image::find(&home, &key("a")).is_none() && image.take().is_err());
+        assert!(Image::find(&home, &key("a")).is_none() && image.begin_use().is_err());
         assert_eq!(fs::read_dir(home.run()).unwrap().count(), 0);
     }
 
@@ -490,19 +490,19 @@ mod tests {
     fn one_that_differs_by_a_byte_or_lacks_a_file_is_told() {
         let (_dir, home) = home();
         let image = make(&home, "a");
-        image.check().unwrap();
+        image.verify_files().unwrap();
         let file = image.data().join("sub dir/t.ibd");
         let mut bytes = fs::read(&file).unwrap();
         bytes[2_999_999] ^= 1;
         fs::write(&file, &bytes).unwrap();
-        let error = image.check().unwrap_err().to_string();
+        let error = image.verify_files().unwrap_err().to_string();
         assert!(error.contains("sub dir/t.ibd") && error.contains("server rm"), "{error}");
         assert!(Image::find(&home, &key("a")).is_some(), "lengths are as they were");
         fs::remove_file(&file).unwrap();
         assert!(Image::find(&home, &key("a")).is_none());
         // What is not whole gives way to what is.
         let again = make(&home, "a");
-        again.check().unwrap();
+        again.verify_files().unwrap();
         assert_eq!(again.content_hash(), image.content_hash());
     }
 
@@ -525,7 +525,7 @@ mod tests {
         let (_dir, home) = home();
         make(&home, "a");
         assert!(!make_room(&home, u64::MAX / 8, &mut |_| {}).unwrap());
-        assert!(Image::all(&home).is_empty(), "room was not made");
+        assert!(Image::all_in(&home).is_empty(), "room was not made");
     }
 
     #[test]

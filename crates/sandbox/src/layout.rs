@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use dbdyno_model::{Dialect, Product};
 
-use crate::catalog::compare;
+use crate::catalog::compare_versions;
 
 /// Places of a tree, relative to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ const DEEPEST: usize = 7;
 
 impl Layout {
     /// The places of `product` in `tree`; none if its server is not there.
-    pub(crate) fn of(product: Product, tree: &Path) -> Option<Layout> {
+    pub(crate) fn find_in_tree(product: Product, tree: &Path) -> Option<Layout> {
         match product.dialect() {
             Dialect::Postgres => postgres(tree),
             _ => mysql_family(product, tree),
@@ -45,16 +45,16 @@ impl Layout {
     }
 
     /// The directory of the server and of the programs that came with it.
-    pub(crate) fn bin(&self) -> PathBuf {
+    pub(crate) fn program_dir(&self) -> PathBuf {
         self.server.parent().map(Path::to_owned).unwrap_or_default()
     }
 
     /// Everything of ours that may be executed in `tree`: the server, what initialises a data
     /// directory, and the clients.
-    pub(crate) fn programs(&self, tree: &Path) -> Vec<PathBuf> {
+    pub(crate) fn program_paths(&self, tree: &Path) -> Vec<PathBuf> {
         let mut programs = vec![tree.join(&self.server)];
         let names = ["initdb", "psql", "pg_ctl", "mariadb", "mysql"];
-        let places = [self.bin(), self.base.join("bin")];
+        let places = [self.program_dir(), self.base.join("bin")];
         for (place, name) in places.iter().flat_map(|place| names.map(|name| (place, name))) {
             let program = tree.join(place).join(name);
             let real = fs::symlink_metadata(&program).is_ok_and(|data| data.is_file());
@@ -107,7 +107,7 @@ fn postgres(tree: &Path) -> Option<Layout> {
     let mut debian: Vec<String> =
         versions.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     // A system may have several: the newest.
-    debian.sort_by(|a, b| compare(b, a));
+    debian.sort_by(|a, b| compare_versions(b, a));
     let debian = debian.iter().map(|version| Path::new("usr/lib/postgresql").join(version));
     let base = debian.chain([PathBuf::new()]).find(|base| {
         let has = |name| tree.join(base).join("bin").join(name).is_file();
@@ -120,7 +120,7 @@ fn postgres(tree: &Path) -> Option<Layout> {
 pub(crate) fn root_in(product: Product, unpacked: &Path) -> Option<PathBuf> {
     let mut level = vec![unpacked.to_owned()];
     for _ in 0..DEEPEST {
-        if let Some(root) = level.iter().find(|dir| Layout::of(product, dir).is_some()) {
+        if let Some(root) = level.iter().find(|dir| Layout::find_in_tree(product, dir).is_some()) {
             return Some(root.clone());
         }
         let below = level.iter().flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
@@ -156,24 +156,24 @@ mod tests {
             "usr/share/mariadb/english/errmsg.sys",
             "usr/lib/mysql/plugin/x.so",
         ]);
-        let layout = Layout::of(Product::MariaDb, debian.path()).unwrap();
+        let layout = Layout::find_in_tree(Product::MariaDb, debian.path()).unwrap();
         assert_eq!(layout.base, Path::new("usr"));
         assert_eq!(layout.share.as_deref(), Some(Path::new("usr/share/mysql")));
         assert_eq!(layout.plugins.as_deref(), Some(Path::new("usr/lib/mysql/plugin")));
-        assert_eq!(Layout::of(Product::MySql, debian.path()), None);
+        assert_eq!(Layout::find_in_tree(Product::MySql, debian.path()), None);
 
         let npm = tree(&["package/server/mysqld", "package/server/share/english/errmsg.sys"]);
         let root = root_in(Product::MySql, npm.path()).unwrap();
         assert_eq!(root, npm.path().join("package/server"));
-        let layout = Layout::of(Product::MySql, &root).unwrap();
+        let layout = Layout::find_in_tree(Product::MySql, &root).unwrap();
         assert_eq!((layout.base.as_path(), layout.plugins), (Path::new(""), None));
         assert_eq!(layout.share.as_deref(), Some(Path::new("share")));
 
         let postgres =
             tree(&["usr/lib/postgresql/17/bin/postgres", "usr/lib/postgresql/17/bin/initdb"]);
-        let layout = Layout::of(Product::Postgres, postgres.path()).unwrap();
-        assert_eq!(layout.bin(), Path::new("usr/lib/postgresql/17/bin"));
-        assert_eq!(layout.programs(postgres.path()).len(), 2);
+        let layout = Layout::find_in_tree(Product::Postgres, postgres.path()).unwrap();
+        assert_eq!(layout.program_dir(), Path::new("usr/lib/postgresql/17/bin"));
+        assert_eq!(layout.program_paths(postgres.path()).len(), 2);
     }
 
     #[test]

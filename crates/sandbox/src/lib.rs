@@ -29,7 +29,7 @@
 //!
 //! **Nothing left behind** rests on three things that do not depend on each other: `Drop` of
 //! [`Server`]; the parent-death signal, by which the kernel kills a server whose dbdyno was
-//! killed; and [`Home::sweep`], which at the next start removes what the two could not.
+//! killed; and [`Home::remove_leftovers`], which at the next start removes what the two could not.
 //!
 //! All of it is private. Servers of root's dbdyno, which run under another account, pass through
 //! the home and its parts by their group, see `home`.
@@ -94,7 +94,7 @@ mod valgrind;
 mod wanted;
 
 pub use background::{BackgroundServer, BackgroundState, Membership, remove};
-pub use catalog::{Offer, Packer, available, offers, packers};
+pub use catalog::{Offer, Packer, all_offers, all_packers};
 pub use claim::Scratch;
 pub use engine_server::EngineServer;
 pub use error::SandboxError;
@@ -105,16 +105,16 @@ pub use option_tree::{OptionLine, OptionTree, OptionWish, option_tree};
 pub use options::LaunchOptions;
 pub use ownership::own_directory;
 pub use presets::{PRESETS, PresetDescription};
-pub use process::processors;
+pub use process::allowed_processors;
 pub use receipt::{DatabaseMaker, KnownToken, Receipt, ReceiptPlace};
 pub use recorder::{Events, Recorder};
-pub use release::{Release, here};
+pub use release::{Release, installed_releases};
 pub use server::Server;
 pub use space::free_mb;
 pub use symbols::Symbols;
 pub use topology::{
-    Ensemble, MeasuredDelay, MemberStanding, Works, start_together, start_together_again,
-    stop_together, together,
+    Ensemble, MeasuredDelay, MemberStanding, Works, ensemble_members, start_together,
+    start_together_again, stop_together,
 };
 pub use translation::{OptionReason, TranslatedOption, Translation};
 pub use upgrade::{Undone, upgrade_path};

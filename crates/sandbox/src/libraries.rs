@@ -23,7 +23,7 @@ use crate::child;
 use crate::error::SandboxError;
 use crate::home::Home;
 use crate::relocate;
-use crate::tool::{Allowance, answer};
+use crate::tool::{Allowance, run_with_allowance};
 use crate::tree::Outward;
 
 /// Which package has which library: suite and package.
@@ -49,7 +49,7 @@ const LOADERS: [&str; 2] = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch6
 
 /// Brings along what `programs` of `tree` lack; returns the directories for their search path,
 /// relative to the tree.
-pub(crate) fn complete(
+pub(crate) fn add_missing_libraries(
     home: &Home,
     tree: &Path,
     programs: &[PathBuf],
@@ -90,7 +90,7 @@ pub(crate) fn search_path(tree: &Path, dirs: &[PathBuf]) -> std::ffi::OsString {
 /// Libraries that the machine's loader does not find.
 fn missing(program: &Path, tree: &Path, dirs: &[PathBuf]) -> Result<Vec<String>, SandboxError> {
     let loader = LOADERS.iter().map(Path::new).find(|path| path.is_file());
-    let mut list = child::foreign(
+    let mut list = child::foreign_program(
         loader.ok_or_else(|| SandboxError::MissingTool { tool: LOADERS[0].to_owned() })?,
         tree,
     );
@@ -99,7 +99,8 @@ fn missing(program: &Path, tree: &Path, dirs: &[PathBuf]) -> Result<Vec<String>,
     if !dirs.is_empty() {
         list.env("LD_LIBRARY_PATH", search_path(tree, dirs));
     }
-    let listed = answer(list, Allowance::QUESTION).map_err(SandboxError::spawn(LOADERS[0]))?;
+    let listed =
+        run_with_allowance(list, Allowance::QUESTION).map_err(SandboxError::spawn(LOADERS[0]))?;
     Ok(listed.map_or_else(Vec::new, |said| parse_list(&String::from_utf8_lossy(&said.stdout))))
 }
 
@@ -127,7 +128,7 @@ fn bring(
     let (_, suite, package) = known.ok_or_else(lacks)?;
     let apt = Apt::open(home, suite, progress)?;
     progress(&format!("bringing along {library}, which this machine does not have"));
-    let debs = apt.closure(package, &ASSUMED)?;
+    let debs = apt.packages_to_download(package, &ASSUMED)?;
     let unpacked = tree.join(".tmp-libraries");
     relocate::unpack(&apt, package, &debs, &unpacked, progress)?;
     let dir = tree.join(DIR);

@@ -28,7 +28,7 @@ struct KernelLimits {
 }
 
 /// Refuses if the machine is too small for a server with so many connections.
-pub(crate) fn require(
+pub(crate) fn require_limits(
     host: &dyn Host,
     purpose: &str,
     product: Product,
@@ -42,7 +42,7 @@ pub(crate) fn require(
 /// What a kernel allows to an account that has these limits of its own.
 fn allowed(host: &dyn Host, processes: Option<u64>, open_files: Option<u64>) -> KernelLimits {
     let sysctl = |name: &str| {
-        host.kernel_text(&kernel::proc("sys/kernel").join(name))?.trim().parse::<u64>().ok()
+        host.kernel_text(&kernel::proc_path("sys/kernel").join(name))?.trim().parse::<u64>().ok()
     };
     let tasks = [
         (processes, "raise the limit (ulimit -Hu, /etc/security/limits.conf, LimitNPROC=)"),
@@ -90,7 +90,7 @@ fn enough(
 }
 
 fn available_kb(host: &dyn Host) -> Option<u64> {
-    let text = host.kernel_text(&kernel::proc("meminfo"))?;
+    let text = host.kernel_text(&kernel::proc_path("meminfo"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.split_whitespace().next()?.parse().ok()
 }

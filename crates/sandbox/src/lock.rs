@@ -32,7 +32,7 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes it, unless somebody has it.
-    pub(crate) fn attempt(host: &dyn Host, path: &Path) -> Result<Option<Lock>, SandboxError> {
+    pub(crate) fn try_acquire(host: &dyn Host, path: &Path) -> Result<Option<Lock>, SandboxError> {
         let open = File::options()
             .create(true)
             .truncate(false)
@@ -50,19 +50,19 @@ impl Lock {
 
     /// Takes it as soon as whoever has it lets go, for `within_s` seconds at most; if that is not
     /// within a few, `progress` hears for whom it waits.
-    pub(crate) fn take(
+    pub(crate) fn acquire_within(
         host: &dyn Host,
         path: &Path,
         within_s: u64,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Lock, SandboxError> {
-        if let Some(lock) = Lock::attempt(host, path)? {
+        if let Some(lock) = Lock::try_acquire(host, path)? {
             return Ok(lock);
         }
         let deadline = Deadline::after_seconds(within_s);
         let (mut told, mut polls) = (None, 0);
         while deadline.pause() {
-            if let Some(lock) = Lock::attempt(host, path)? {
+            if let Some(lock) = Lock::try_acquire(host, path)? {
                 return Ok(lock);
             }
             polls += 1;
@@ -86,7 +86,7 @@ impl Lock {
 fn sign(host: &dyn Host, mut file: File) -> std::io::Result<Lock> {
     file.set_permissions(fs::Permissions::from_mode(0o600))?;
     file.set_len(0)?;
-    let own = Identity::own(host).map(|own| own.to_line()).unwrap_or_default();
+    let own = Identity::own_process(host).map(|own| own.to_line()).unwrap_or_default();
     file.write_all(own.as_bytes())?;
     Ok(Lock { _file: file })
 }
@@ -94,10 +94,10 @@ fn sign(host: &dyn Host, mut file: File) -> std::io::Result<Lock> {
 /// Who has a lock, in words. One that was taken this moment may not be signed yet.
 fn holder_of(host: &dyn Host, path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap_or_default();
-    let Some(owner) = Identity::from_line(&text).filter(|owner| owner.lives(host)) else {
+    let Some(owner) = Identity::from_line(&text).filter(|owner| owner.is_alive(host)) else {
         return "another dbdyno".to_owned();
     };
-    let words = host.kernel_file(&kernel::process(owner.pid, "cmdline")).unwrap_or_default();
+    let words = host.kernel_file(&kernel::process_path(owner.pid, "cmdline")).unwrap_or_default();
     format!("`{}` (pid {})", command_of(&words), owner.pid)
 }
 
@@ -126,19 +126,20 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lock");
         let mut said = Vec::new();
-        let held = Lock::take(&Local, &path, 0, &mut |_| unreachable!("it was free")).unwrap();
+        let held =
+            Lock::acquire_within(&Local, &path, 0, &mut |_| unreachable!("it was free")).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
-        let error =
-            Lock::take(&Local, &path, 0, &mut |text| said.push(text.to_owned())).unwrap_err();
+        let error = Lock::acquire_within(&Local, &path, 0, &mut |text| said.push(text.to_owned()))
+            .unwrap_err();
         let own = format!("(pid {})", std::process::id());
         assert!(error.to_string().contains(&own), "{error}");
         drop(held);
 
         // Another one that has it and another that waits. A child that another test is starting at
         // this moment has our files until it is another program.
-        let held = Lock::take(&Local, &path, 60, &mut |_| {}).unwrap();
+        let held = Lock::acquire_within(&Local, &path, 60, &mut |_| {}).unwrap();
         let mut held = Some(held);
-        Lock::take(&Local, &path, 60, &mut |text| {
+        Lock::acquire_within(&Local, &path, 60, &mut |text| {
             said.push(text.to_owned());
             held = None;
         })
@@ -152,7 +153,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (path, target) = (dir.path().join("lock"), dir.path().join("victim"));
         std::os::unix::fs::symlink(&target, &path).unwrap();
-        assert!(Lock::attempt(&Local, &path).is_err());
+        assert!(Lock::try_acquire(&Local, &path).is_err());
         assert!(!target.exists());
     }
 

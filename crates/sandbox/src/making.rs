@@ -53,7 +53,7 @@ pub(crate) fn is_of_initdb(product: Product, name: &str) -> bool {
 }
 
 impl Making {
-    pub(crate) fn of(translation: &Translation) -> Making {
+    pub(crate) fn from_translation(translation: &Translation) -> Making {
         let pair = |told: &TranslatedOption| (setting::plain_name(&told.name), told.value.clone());
         let made = translation.made_with.iter().map(pair);
         let (encoding, mut settings): (Vec<_>, Vec<_>) =
@@ -66,7 +66,7 @@ impl Making {
     }
 
     /// What stands behind the name of a template; nothing for a usual one.
-    pub(crate) fn suffix(&self) -> String {
+    pub(crate) fn name_suffix(&self) -> String {
         let encoding = self.encoding.as_deref().filter(|encoding| *encoding != USUAL);
         let mut suffix = encoding.map_or_else(String::new, |encoding| format!("-{encoding}"));
         if !self.settings.is_empty() {
@@ -143,20 +143,22 @@ mod tests {
     fn making(product: Product, version: &str, settings: &[(&str, &str)]) -> (Making, Translation) {
         let raw = |(name, value): &(&str, &str)| Setting::Raw((*name).into(), (*value).into());
         let settings: Vec<Setting> = settings.iter().map(raw).collect();
-        let told =
-            LaunchOptions::for_host(16_000).with(&settings).translate(product, version).unwrap();
-        (Making::of(&told), told)
+        let told = LaunchOptions::for_host(16_000)
+            .with_settings(&settings)
+            .translate_for(product, version)
+            .unwrap();
+        (Making::from_translation(&told), told)
     }
 
     #[test]
     fn a_template_is_named_by_what_it_is_made_with() {
         let usual = making(Product::MySql, "8.0.33", &[("sort_buffer_size", "1M")]).0;
-        assert_eq!(usual.suffix(), "");
+        assert_eq!(usual.name_suffix(), "");
         let small = making(Product::MySql, "8.0.33", &[("innodb_page_size", "8192")]).0;
         let dashed = making(Product::MySql, "8.0.33", &[("innodb-page-size", "8192")]).0;
         let large = making(Product::MySql, "8.0.33", &[("innodb_page_size", "32768")]).0;
         assert_eq!(small, dashed, "names are told either way");
-        assert_ne!(small.suffix(), large.suffix());
+        assert_ne!(small.name_suffix(), large.name_suffix());
         assert_eq!(small.of_mysqld(), ["--innodb-page-size=8192"]);
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use dbdyno_model::option_file::{self, IncludeKind, OptionEntry};
 
-use crate::conftree::{Tree, either};
+use crate::conftree::{Tree, include_path};
 
 /// A line with an option, and the file in which it stands.
 pub struct OptionLine {
@@ -56,19 +56,19 @@ fn take(
     tree: &mut Tree,
     all: &mut OptionTree,
 ) -> Result<(), String> {
-    let text = tree.enter(path)?;
-    let file = option_file::read(&text, wish.group).map_err(|wrong| tree.wrong(wrong))?;
+    let text = tree.enter_file(path)?;
+    let file = option_file::read(&text, wish.group).map_err(|wrong| tree.file_error(wrong))?;
     all.groups.extend(file.groups);
     let mut includes = file.includes.into_iter().peekable();
     let mut entries = file.entries.into_iter().enumerate().peekable();
     loop {
         let at = entries.peek().map_or(usize::MAX, |(index, _)| *index);
         if let Some(include) = includes.next_if(|include| include.before <= at) {
-            let named = either(path, &include.path)
-                .map_err(|text| tree.wrong(format!("line {}: {text}", include.line)))?;
+            let named = include_path(path, &include.path)
+                .map_err(|text| tree.file_error(format!("line {}: {text}", include.line)))?;
             let files = match include.kind {
                 IncludeKind::File => vec![named],
-                IncludeKind::Folder => tree.folder(&named, "cnf", include.line)?,
+                IncludeKind::Folder => tree.folder_files(&named, "cnf", include.line)?,
             };
             for file in files {
                 // One that is not there is told of when it is entered.
@@ -83,6 +83,6 @@ fn take(
             break;
         }
     }
-    tree.leave();
+    tree.leave_file();
     Ok(())
 }

@@ -81,7 +81,7 @@ impl LaunchOptions {
     }
 
     /// The same with what the user wants.
-    pub fn with(self, settings: &[Setting]) -> LaunchOptions {
+    pub fn with_settings(self, settings: &[Setting]) -> LaunchOptions {
         LaunchOptions { settings: settings.to_vec(), ..self }
     }
 
@@ -107,7 +107,7 @@ impl LaunchOptions {
     }
 
     /// The encoding of a PostgreSQL data directory, which is chosen when that is made.
-    pub(crate) fn encoding(&self) -> Charset {
+    pub(crate) fn initdb_charset(&self) -> Charset {
         let asked = self.settings.iter().find_map(|setting| match setting {
             Setting::Charset(charset) => Some(*charset),
             _ => None,
@@ -119,36 +119,40 @@ impl LaunchOptions {
     ///
     /// # Errors
     /// [`SandboxError::Unsuitable`] for a file that cannot be read or understood.
-    pub fn translate(&self, product: Product, version: &str) -> Result<Translation, SandboxError> {
+    pub fn translate_for(
+        &self,
+        product: Product,
+        version: &str,
+    ) -> Result<Translation, SandboxError> {
         let mut all = Translation::new(product, version);
         let wanted = self.wanted(product);
-        let mut before = spelling::spell(product, version, &self.of_preset(product));
+        let mut before = spelling::spell_options(product, version, &self.of_preset(product));
         let preset = self.preset();
         let (taken, besides): (Vec<TranslatedOption>, Vec<TranslatedOption>) =
-            presets::besides(preset, product, version, self.memory_mb, &wanted)
+            presets::extra_options(preset, product, version, self.memory_mb, &wanted)
                 .into_iter()
                 .partition(|told| self.settings.iter().any(|setting| setting.name() == told.field));
         before.extend(taken);
-        for mut told in spelling::spell(product, version, &wanted) {
+        for mut told in spelling::spell_options(product, version, &wanted) {
             if matches!(told.why, OptionReason::Asked(_)) {
-                told.instead_of = all.replaced(&before, &told);
+                told.instead_of = all.replaced_value(&before, &told);
             }
-            all.tell(told);
+            all.set_option(told);
         }
         for told in self.needed(product, version).into_iter().chain(besides) {
-            all.tell(told);
+            all.set_option(told);
         }
         if product == Product::Postgres {
             all.made_with.push(self.encoding_told());
         }
         for setting in &self.settings {
             if let Setting::File(path) = setting {
-                conffile::apply(path, &mut all)?;
+                conffile::apply_file(path, &mut all)?;
             }
         }
         for setting in &self.settings {
             if let Setting::Raw(name, value) = setting {
-                all.overrule(TranslatedOption::new(
+                all.set_user_option(TranslatedOption::new(
                     "",
                     name,
                     value.clone(),
@@ -162,21 +166,21 @@ impl LaunchOptions {
         Ok(all)
     }
 
-    /// As [`LaunchOptions::translate`], for a release that is here: what it cannot do it is not
+    /// As [`LaunchOptions::translate_for`], for a release that is here: what it cannot do it is not
     /// told to.
     ///
     /// # Errors
-    /// Those of [`LaunchOptions::translate`], and [`SandboxError::Unsuitable`] where plans are to
-    /// be compiled and there is nothing to compile them with: a session would fail at its first
+    /// Those of [`LaunchOptions::translate_for`], and [`SandboxError::Unsuitable`] where plans are
+    /// to be compiled and there is nothing to compile them with: a session would fail at its first
     /// long statement.
     pub fn told_to(&self, release: &Release) -> Result<Translation, SandboxError> {
-        let mut all = self.translate(release.product, &release.version)?;
+        let mut all = self.translate_for(release.product, &release.version)?;
         if release.product == Product::Postgres && !release.compiles_plans() {
             let jit = all.told.iter().find(|told| told.name == JIT).map(|told| &told.value);
             match jit.map(|value| value.to_lowercase()) {
                 // Where nothing is said, PostgreSQL compiles plans since 12.
                 None if at_least(&release.version, "11") => {
-                    all.tell(TranslatedOption::new("", JIT, "off", OptionReason::Needed));
+                    all.set_option(TranslatedOption::new("", JIT, "off", OptionReason::Needed));
                 }
                 Some(value) if !["off", "false", "no", "0"].contains(&value.as_str()) => {
                     return Err(SandboxError::Unsuitable {
@@ -193,7 +197,7 @@ impl LaunchOptions {
     }
 
     fn needed(&self, product: Product, version: &str) -> Vec<TranslatedOption> {
-        let mut needed = presets::needed(product, version);
+        let mut needed = presets::needed_options(product, version);
         let connections = match self.preset() {
             Preset::Default if self.clients <= EVERYWHERE => None,
             Preset::Default => Some(self.clients.saturating_add(RESERVE)),
@@ -218,7 +222,7 @@ impl LaunchOptions {
         TranslatedOption::new(
             "charset",
             "server_encoding",
-            spelling::encoding(self.encoding()),
+            spelling::postgres_encoding(self.initdb_charset()),
             why,
         )
     }
@@ -290,8 +294,8 @@ mod tests {
     /// What a server of this target, on a host with 8 GB, is told.
     fn told(target: &str) -> Translation {
         let Target::Release(release) = target.parse::<ArmSpec>().unwrap().target else { panic!() };
-        let options = LaunchOptions::for_host(8_000).with(&release.settings);
-        options.translate(release.product, &release.version).unwrap()
+        let options = LaunchOptions::for_host(8_000).with_settings(&release.settings);
+        options.translate_for(release.product, &release.version).unwrap()
     }
 
     fn value(target: &str, name: &str) -> Option<String> {
@@ -304,7 +308,7 @@ mod tests {
         told.told
             .iter()
             .find(|told| told.name == name)
-            .map(TranslatedOption::reason)
+            .map(TranslatedOption::reason_text)
             .unwrap_or_default()
     }
 
@@ -370,8 +374,9 @@ mod tests {
         assert_eq!(logs, format!("{path}, instead of binlog (preset=cz-a)"));
         assert_eq!(value(&target, "log_bin").unwrap(), "mysql-bin.log");
         assert!(told.to_string().contains("left out"), "{told}");
-        let missing = LaunchOptions::for_host(8_000).with(&[Setting::File("/no/such.cnf".into())]);
-        let error = missing.translate(Product::MySql, "8.0.33").unwrap_err().to_string();
+        let missing =
+            LaunchOptions::for_host(8_000).with_settings(&[Setting::File("/no/such.cnf".into())]);
+        let error = missing.translate_for(Product::MySql, "8.0.33").unwrap_err().to_string();
         assert!(error.contains("/no/such.cnf") && error.contains("name a file"), "{error}");
     }
 
@@ -422,9 +427,9 @@ mod tests {
                 assert_eq!(needed, preset == "default", "{target}: {told}");
             }
         }
-        let few = LaunchOptions::for_host(8_000).with(&[Setting::Preset(Preset::Default)]);
+        let few = LaunchOptions::for_host(8_000).with_settings(&[Setting::Preset(Preset::Default)]);
         let connections = |options: LaunchOptions| {
-            let told = options.translate(Product::Postgres, "17.1").unwrap();
+            let told = options.translate_for(Product::Postgres, "17.1").unwrap();
             told.settings().into_iter().find(|(name, _)| name == "max_connections")
         };
         assert_eq!(connections(few.clone().for_clients(64)), None);

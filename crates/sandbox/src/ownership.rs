@@ -150,9 +150,9 @@ fn private_group(uid: Uid) -> Option<u32> {
 
 /// See [`Account::unknown`]; `None` where each account is known.
 fn unknown_account() -> Option<u32> {
-    let overflow = Local.kernel_text(&kernel::proc("sys/kernel/overflowuid"))?;
+    let overflow = Local.kernel_text(&kernel::proc_path("sys/kernel/overflowuid"))?;
     let overflow = overflow.trim().parse().ok()?;
-    let map = Local.kernel_text(&kernel::proc("self/uid_map"))?;
+    let map = Local.kernel_text(&kernel::proc_path("self/uid_map"))?;
     (!is_mapped(&map, overflow)).then_some(overflow)
 }
 
@@ -205,7 +205,7 @@ fn walk(host: &dyn Host, path: &Path, account: &Account) -> Result<Walk, Sandbox
             }
             FileKind::Link if links < MOST_LINKS => {
                 account.check_above(&next, &place)?;
-                let target = host.link(&next).map_err(of_host("read", &next))?;
+                let target = host.link_target(&next).map_err(of_host("read", &next))?;
                 links += 1;
                 if target.is_absolute() {
                     at = PathBuf::from("/");
@@ -258,7 +258,7 @@ mod tests {
                 "file" => "\ntext\n",
                 target => target,
             };
-            host.add(&format!("@ {path} {mode:o} {uid}:{gid}{arrow}{rest}"));
+            host.add_places(&format!("@ {path} {mode:o} {uid}:{gid}{arrow}{rest}"));
         }
         walk(&host, Path::new(path), account).map_err(|error| error.to_string())
     }

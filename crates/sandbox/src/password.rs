@@ -34,12 +34,12 @@ pub(crate) fn read(dir: &Path) -> Result<(Secret, Option<Secret>), SandboxError>
 }
 
 /// Keeps the first password of a server.
-pub(crate) fn keep(dir: &Path, password: &Secret) -> Result<(), SandboxError> {
+pub(crate) fn save_password(dir: &Path, password: &Secret) -> Result<(), SandboxError> {
     write_private(&dir.join(HOLDS), password.expose())
 }
 
 /// Gives the server at `endpoint`, its own socket, a new password.
-pub(crate) fn renew(
+pub(crate) fn renew_password(
     dir: &Path,
     release: &Release,
     endpoint: &Endpoint,

@@ -98,7 +98,7 @@ pub(crate) fn callaghan_sizes(product: Product, memory_mb: u64) -> (u64, u64) {
 ///   builds have it not.
 /// * Dynamic shared memory is in files of the data directory, so that a killed server leaves
 ///   nothing in `/dev/shm`; short statements do not use it.
-pub(crate) fn needed(product: Product, version: &str) -> Vec<TranslatedOption> {
+pub(crate) fn needed_options(product: Product, version: &str) -> Vec<TranslatedOption> {
     let rows: &[Row] = match product {
         Product::MySql => const { &[row("loose_mysqlx", "OFF").from("8.0")] },
         Product::MariaDb => const { &[row("skip_ssl", "").from("11.4")] },
@@ -109,7 +109,7 @@ pub(crate) fn needed(product: Product, version: &str) -> Vec<TranslatedOption> {
 
 /// What a preset says beside its neutral words. `wanted` is what holds in the end, for values that
 /// depend on it.
-pub(crate) fn besides(
+pub(crate) fn extra_options(
     preset: Preset,
     product: Product,
     version: &str,

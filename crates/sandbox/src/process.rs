@@ -30,20 +30,20 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// The process of a host that has this pid now.
-    pub(crate) fn of(host: &dyn Host, pid: u32) -> Option<Identity> {
-        let start_ticks = living_since(&host.kernel_text(&kernel::process(pid, "stat"))?)?;
-        let boot = host.kernel_text(&kernel::proc("sys/kernel/random/boot_id"))?;
+    pub(crate) fn of_process(host: &dyn Host, pid: u32) -> Option<Identity> {
+        let start_ticks = living_since(&host.kernel_text(&kernel::process_path(pid, "stat"))?)?;
+        let boot = host.kernel_text(&kernel::proc_path("sys/kernel/random/boot_id"))?;
         Some(Identity { pid, start_ticks, boot: boot.trim().to_owned() })
     }
 
     /// This process, where it runs on that host.
-    pub(crate) fn own(host: &dyn Host) -> Option<Identity> {
-        Identity::of(host, host.own_pid()?)
+    pub(crate) fn own_process(host: &dyn Host) -> Option<Identity> {
+        Identity::of_process(host, host.own_pid()?)
     }
 
     /// Whether it still runs. A zombie does not.
-    pub(crate) fn lives(&self, host: &dyn Host) -> bool {
-        Identity::of(host, self.pid).as_ref() == Some(self)
+    pub(crate) fn is_alive(&self, host: &dyn Host) -> bool {
+        Identity::of_process(host, self.pid).as_ref() == Some(self)
     }
 
     /// As it is written to a file.
@@ -61,9 +61,9 @@ impl Identity {
     }
 
     /// Kills it if it still is the same process, and waits until it is gone.
-    pub(crate) fn end(&self, host: &dyn Machine) {
+    pub(crate) fn kill_and_wait(&self, host: &dyn Machine) {
         let deadline = Deadline::after_seconds(GONE_WITHIN_S);
-        while self.lives(host) {
+        while self.is_alive(host) {
             self.kill(host);
             if !deadline.pause_to_the_end() {
                 return;
@@ -73,9 +73,9 @@ impl Identity {
 
     /// Kills it if it still is the same process.
     pub(crate) fn kill(&self, host: &dyn Machine) {
-        if self.lives(host) {
+        if self.is_alive(host) {
             // It may be gone by now; then there is nothing to do.
-            let _ = host.signal(self.pid, EndSignal::Kill);
+            let _ = host.signal_process(self.pid, EndSignal::Kill);
         }
     }
 }
@@ -100,33 +100,33 @@ pub(crate) fn servers_in(host: &dyn Host, servers: &Path, sandbox: &Path) -> Vec
 
 /// The processes that work inside a folder and are wanted.
 fn processes_in(host: &dyn Host, folder: &Path, is_wanted: impl Fn(u32) -> bool) -> Vec<Identity> {
-    let pids = host.numbers(&kernel::proc("")).unwrap_or_default().into_iter();
+    let pids = host.numeric_names(&kernel::proc_path("")).unwrap_or_default().into_iter();
     pids.filter(|pid| leads(host, *pid, "cwd", folder) && is_wanted(*pid))
-        .filter_map(|pid| Identity::of(host, pid))
+        .filter_map(|pid| Identity::of_process(host, pid))
         .collect()
 }
 
 /// Whether a link of a process leads into a folder.
 fn leads(host: &dyn Host, pid: u32, name: &str, folder: &Path) -> bool {
-    host.link(&kernel::process(pid, name)).is_ok_and(|path| path.starts_with(folder))
+    host.link_target(&kernel::process_path(pid, name)).is_ok_and(|path| path.starts_with(folder))
 }
 
 /// Whether a process runs as the account that servers have where root starts them: nothing else of
 /// that account works in a sandbox.
 fn is_of_servers(host: &dyn Host, pid: u32) -> bool {
-    let owner = host.status(&kernel::process(pid, "")).map(|found| found.uid);
+    let owner = host.status(&kernel::process_path(pid, "")).map(|found| found.uid);
     is_root() && owner.is_ok_and(|owner| owner == UNPRIVILEGED)
 }
 
 /// Numbers of the processors that this process may use, in order.
-pub fn processors() -> Vec<usize> {
+pub fn allowed_processors() -> Vec<usize> {
     let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap_or_else(|_| CpuSet::new());
     (0..CpuSet::count()).filter(|&number| allowed.is_set(number) == Ok(true)).collect()
 }
 
 /// Memory of a host, in MB; 0 where the kernel does not say.
 pub(crate) fn memory_mb(host: &dyn Host) -> u64 {
-    let text = host.kernel_text(&kernel::proc("meminfo")).unwrap_or_default();
+    let text = host.kernel_text(&kernel::proc_path("meminfo")).unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kb = total.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
     kb.unwrap_or(0) / 1024
@@ -143,7 +143,7 @@ pub(crate) fn keep_on(
     processors: &[usize],
 ) -> io::Result<()> {
     for server in servers {
-        let threads = host.numbers(&kernel::process(server.pid, "task"));
+        let threads = host.numeric_names(&kernel::process_path(server.pid, "task"));
         for id in threads.unwrap_or_default() {
             match host.keep_on(id, processors) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -206,26 +206,26 @@ mod tests {
             ("x", 'X', None),
         ] {
             let host = ScriptedHost::new(&process(7, name, state, 987, ["/a", "/"]));
-            let found = Identity::of(&host, 7).map(|identity| identity.start_ticks);
+            let found = Identity::of_process(&host, 7).map(|identity| identity.start_ticks);
             assert_eq!(found, start, "{name} {state}");
         }
         let host = ScriptedHost::new("@ /proc/7/stat\n7 (x) S 1\n");
-        assert_eq!(Identity::of(&host, 7), None);
+        assert_eq!(Identity::of_process(&host, 7), None);
     }
 
     #[test]
     fn an_identity_survives_its_file_and_tells_a_reused_pid_and_another_boot() {
         let host = ScriptedHost::new(&process(7, "dbdyno", 'S', 50, ["/a", "/"])).with_own_pid(7);
-        let own = Identity::own(&host).unwrap();
+        let own = Identity::own_process(&host).unwrap();
         assert_eq!(own.to_line(), "7 50 first\n");
         assert_eq!(Identity::from_line(&own.to_line()), Some(own.clone()));
-        assert!(own.lives(&host));
-        host.add(&process(7, "sh", 'S', 51, ["/a", "/"]));
-        assert!(!own.lives(&host));
-        host.add(&process(7, "dbdyno", 'S', 50, ["/a", "/"]));
-        assert!(own.lives(&host));
-        host.add("@ /proc/sys/kernel/random/boot_id\nsecond\n");
-        assert!(!own.lives(&host));
+        assert!(own.is_alive(&host));
+        host.add_places(&process(7, "sh", 'S', 51, ["/a", "/"]));
+        assert!(!own.is_alive(&host));
+        host.add_places(&process(7, "dbdyno", 'S', 50, ["/a", "/"]));
+        assert!(own.is_alive(&host));
+        host.add_places("@ /proc/sys/kernel/random/boot_id\nsecond\n");
+        assert!(!own.is_alive(&host));
         for line in ["", "12", "12 x y", "0 5 b", "-1 5 b", "1 5 b", "12 5 b extra"] {
             assert_eq!(Identity::from_line(line), None, "{line:?}");
         }
@@ -243,13 +243,15 @@ mod tests {
             ]
             .concat(),
         );
-        host.add("@ /proc/14/cwd !\n@ /proc/15/cwd -> /h/run/base-1-0");
+        host.add_places("@ /proc/14/cwd !\n@ /proc/15/cwd -> /h/run/base-1-0");
         let found = servers_in(&host, Path::new("/h/servers"), Path::new("/h/run/base-1-0"));
         let pids: Vec<u32> = found.iter().map(|identity| identity.pid).collect();
         assert_eq!(pids, [10, 11]);
         let killed = kill_servers_in(&host, Path::new("/h/servers"), Path::new("/h/run/base-1-0"));
         assert_eq!(killed, [10, 11]);
-        assert!(Identity::of(&host, 10).is_none() && Identity::of(&host, 13).is_some());
+        assert!(
+            Identity::of_process(&host, 10).is_none() && Identity::of_process(&host, 13).is_some()
+        );
     }
 
     #[test]

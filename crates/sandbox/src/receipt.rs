@@ -91,7 +91,7 @@ impl Receipt {
     ///
     /// # Errors
     /// [`SandboxError::Io`].
-    pub fn of(home: &Home, token: &str) -> Result<KnownToken, SandboxError> {
+    pub fn look_up_token(home: &Home, token: &str) -> Result<KnownToken, SandboxError> {
         // It becomes the name of a file.
         let is_token = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_token {
@@ -133,11 +133,12 @@ impl Receipt {
     ///
     /// # Errors
     /// [`SandboxError::Io`].
-    pub fn forget(home: &Home, place: &ReceiptPlace) -> Result<(), SandboxError> {
+    pub fn remove_stale(home: &Home, place: &ReceiptPlace) -> Result<(), SandboxError> {
         let dir = home.receipts();
         for entry in fs::read_dir(&dir).map_err(SandboxError::io("read", &dir))?.flatten() {
             let name = entry.file_name();
-            if let KnownToken::Left(receipt) = Receipt::of(home, &name.to_string_lossy())?
+            if let KnownToken::Left(receipt) =
+                Receipt::look_up_token(home, &name.to_string_lossy())?
                 && receipt.is_of(place)
             {
                 receipt.remove()?;
@@ -220,13 +221,15 @@ mod tests {
         let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(home.receipts()), 0o700);
         assert_eq!(mode(home.receipts().join(&token)), 0o600);
-        assert!(matches!(Receipt::of(&home, &token).unwrap(), KnownToken::InUse));
+        assert!(matches!(Receipt::look_up_token(&home, &token).unwrap(), KnownToken::InUse));
         drop(receipt);
-        let KnownToken::Left(left) = Receipt::of(&home, &token).unwrap() else { panic!() };
+        let KnownToken::Left(left) = Receipt::look_up_token(&home, &token).unwrap() else {
+            panic!()
+        };
         assert_eq!((left.tables(), left.maker()), (&tables[..], DatabaseMaker::Us));
         assert!(left.is_of(&place(odd)) && !left.is_of(&place("shop")));
         left.remove().unwrap();
-        assert!(matches!(Receipt::of(&home, &token).unwrap(), KnownToken::Unknown));
+        assert!(matches!(Receipt::look_up_token(&home, &token).unwrap(), KnownToken::Unknown));
     }
 
     #[test]
@@ -234,7 +237,7 @@ mod tests {
         let (_dir, home) = home();
         fs::write(home.dir().join("outside"), "server x\n").unwrap();
         for token in ["../outside", "", "/etc/passwd", "0123456789abcdef0123456789abcde/", "x"] {
-            let known = Receipt::of(&home, token).unwrap();
+            let known = Receipt::look_up_token(&home, token).unwrap();
             assert!(matches!(known, KnownToken::Unknown), "{token}");
         }
     }
@@ -248,8 +251,11 @@ mod tests {
         let (gone, other, living) = (write("a"), write("b"), write("a"));
         drop(gone);
         drop(other);
-        Receipt::forget(&home, &place("a")).unwrap();
+        Receipt::remove_stale(&home, &place("a")).unwrap();
         assert_eq!(fs::read_dir(home.receipts()).unwrap().count(), 2);
-        assert!(matches!(Receipt::of(&home, living.token()).unwrap(), KnownToken::InUse));
+        assert!(matches!(
+            Receipt::look_up_token(&home, living.token()).unwrap(),
+            KnownToken::InUse
+        ));
     }
 }

@@ -68,7 +68,7 @@ impl Recorder {
         let stderr = create_private(&complaints)
             .map_err(|error| format!("{}: {error}", complaints.display()))?;
         // Time since 1970, as rounds have it; build ids are not needed of files of this host.
-        let mut perf = child::tool("perf");
+        let mut perf = child::machine_tool("perf");
         perf.args(["record", "--quiet", "-a", "-g", "-N", "-B", "-k", "realtime", "-D", "-1"])
             .args(events.words())
             .arg("--control")
@@ -92,7 +92,7 @@ impl Recorder {
     ///
     /// # Errors
     /// The reason why `perf` does not.
-    pub fn begin(&mut self) -> Result<(), String> {
+    pub fn begin_sampling(&mut self) -> Result<(), String> {
         self.order("enable")
     }
 
@@ -142,7 +142,7 @@ impl Recorder {
 
     /// It writes what it has and ends.
     fn interrupt(&mut self) {
-        let _gone = self.child.signal(EndSignal::Interrupt);
+        let _gone = self.child.send_signal(EndSignal::Interrupt);
     }
 }
 

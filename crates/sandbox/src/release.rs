@@ -26,7 +26,7 @@ use crate::relocate::{self, Patchelf};
 use crate::space;
 use crate::stamp::Stamp;
 use crate::symbols::Symbols;
-use crate::tool::{Allowance, answer, complaint};
+use crate::tool::{Allowance, error_summary, run_with_allowance};
 
 /// A server's executables, ready to run.
 #[derive(Clone, Debug)]
@@ -80,8 +80,8 @@ impl Release {
     }
 
     /// What its executable knows of its own functions.
-    pub fn symbols(&self) -> Option<Symbols> {
-        Symbols::of(&self.server())
+    pub fn read_symbols(&self) -> Option<Symbols> {
+        Symbols::of_executable(&self.server())
     }
 
     /// Its tree's name among the others: `mariadb-10.11.19`, `mysql-8.0.33@maven`.
@@ -110,21 +110,21 @@ impl Release {
     }
 
     /// An executable that came with the server, by its name.
-    pub(crate) fn program(&self, name: &str) -> PathBuf {
-        self.dir.join(self.layout.bin()).join(name)
+    pub(crate) fn program_path(&self, name: &str) -> PathBuf {
+        self.dir.join(self.layout.program_dir()).join(name)
     }
 
     /// The client of the family that came with the server, if one did.
     pub(crate) fn client(&self, names: &[&str]) -> Option<PathBuf> {
-        let places = [self.layout.bin(), self.layout.base.join("bin")];
+        let places = [self.layout.program_dir(), self.layout.base.join("bin")];
         let programs = places.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
         programs.map(|program| self.dir.join(program)).find(|program| program.is_file())
     }
 
     /// A command that runs `program` of the tree with `work` as its directory, as
-    /// [`child::foreign`] does.
-    pub(crate) fn command(&self, program: &Path, work: &Path) -> Launch {
-        let mut command = child::foreign(program, work);
+    /// [`child::foreign_program`] does.
+    pub(crate) fn command_for(&self, program: &Path, work: &Path) -> Launch {
+        let mut command = child::foreign_program(program, work);
         self.tell_libraries(&mut command);
         command
     }
@@ -173,11 +173,11 @@ fn origin(stamp: &Stamp) -> String {
 }
 
 /// The releases that are here, in order.
-pub fn here(home: &Home) -> Vec<Release> {
+pub fn installed_releases(home: &Home) -> Vec<Release> {
     let mut all = all_finished(home);
     all.sort_by(|a, b| {
         let by_product = a.stamp.product.cmp(&b.stamp.product);
-        by_product.then_with(|| catalog::compare(&a.stamp.version, &b.stamp.version))
+        by_product.then_with(|| catalog::compare_versions(&a.stamp.version, &b.stamp.version))
     });
     all.into_iter().map(Here::release).collect()
 }
@@ -209,7 +209,7 @@ impl Here {
         progress(&format!("fitting {} {} to its new place", stamp.product.name(), stamp.version));
         if relocate::has_loader(&dir) {
             let patchelf = patchelf(home, &stamp.suite, progress)?;
-            relocate::relocate(&patchelf, &dir, &dir, &layout.programs(&dir))?;
+            relocate::relocate_programs(&patchelf, &dir, &dir, &layout.program_paths(&dir))?;
         }
         stamp.root = dir.clone();
         stamp.write(&dir)?;
@@ -218,20 +218,20 @@ impl Here {
 }
 
 fn all_finished(home: &Home) -> Vec<Here> {
-    let dirs = fs::read_dir(home.servers()).into_iter().flatten().flatten();
+    let dirs = fs::read_dir(home.servers_dir()).into_iter().flatten().flatten();
     let visible = dirs
         .map(|entry| entry.path())
         .filter(|dir| dir.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.')));
     let read = |dir: PathBuf| {
         let stamp = Stamp::read(&dir)?;
-        Some(Here { layout: Layout::of(stamp.product, &dir)?, stamp, dir })
+        Some(Here { layout: Layout::find_in_tree(stamp.product, &dir)?, stamp, dir })
     };
     visible.filter_map(read).collect()
 }
 
 /// The newest finished tree of `product` that matches. What is the system's own counts only if
 /// that was asked for.
-pub(crate) fn finished(
+pub(crate) fn find_finished(
     home: &Home,
     product: Product,
     version: &str,
@@ -242,9 +242,10 @@ pub(crate) fn finished(
             Some(source) => stamp.source == source,
             None => stamp.source != SourceKind::System,
         };
-        stamp.product == product && from_there && catalog::matches(&stamp.version, version)
+        stamp.product == product && from_there && catalog::version_matches(&stamp.version, version)
     };
-    let by_version = |a: &Here, b: &Here| catalog::compare(&a.stamp.version, &b.stamp.version);
+    let by_version =
+        |a: &Here, b: &Here| catalog::compare_versions(&a.stamp.version, &b.stamp.version);
     let fitting = all_finished(home).into_iter().filter(|here| wanted(&here.stamp));
     // Of equal versions the kind of source that is named first.
     fitting.max_by(|a, b| by_version(a, b).then_with(|| b.stamp.source.cmp(&a.stamp.source)))
@@ -267,20 +268,22 @@ pub(crate) fn finish(
     tree: &Path,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
-    let layout = Layout::of(stamp.product, tree).ok_or_else(|| SandboxError::Damaged {
-        place: tree.to_owned(),
-        detail: format!("there is no {} server in it", stamp.product.name()),
-    })?;
+    let layout =
+        Layout::find_in_tree(stamp.product, tree).ok_or_else(|| SandboxError::Damaged {
+            place: tree.to_owned(),
+            detail: format!("there is no {} server in it", stamp.product.name()),
+        })?;
     let server = tree.join(&layout.server);
     let own_loader = relocate::has_loader(tree);
     let command = if own_loader {
         relocate::run_in_place(tree, &server)?
     } else {
-        make_programs(tree, &layout.programs(tree))?;
-        let initdb = Some(tree.join(layout.bin()).join("initdb")).filter(|path| path.is_file());
+        make_programs(tree, &layout.program_paths(tree))?;
+        let initdb =
+            Some(tree.join(layout.program_dir()).join("initdb")).filter(|path| path.is_file());
         let needed: Vec<PathBuf> = [server.clone()].into_iter().chain(initdb).collect();
-        stamp.libraries = libraries::complete(home, tree, &needed, progress)?;
-        let mut command = child::foreign(&server, tree);
+        stamp.libraries = libraries::add_missing_libraries(home, tree, &needed, progress)?;
+        let mut command = child::foreign_program(&server, tree);
         command.env("LD_LIBRARY_PATH", libraries::search_path(tree, &stamp.libraries));
         command
     };
@@ -289,7 +292,7 @@ pub(crate) fn finish(
         check_is_new(home, &stamp)?;
     }
     let what = format!("{}-{}", stamp.product.name(), stamp.version);
-    let dir = home.servers().join(match stamp.source {
+    let dir = home.servers_dir().join(match stamp.source {
         SourceKind::Debian => what,
         other => format!("{what}@{}", other.name()),
     });
@@ -297,7 +300,7 @@ pub(crate) fn finish(
     if own_loader {
         progress(&format!("fitting {} {} to its place", stamp.product.name(), stamp.version));
         let patchelf = patchelf(home, &stamp.suite, progress)?;
-        relocate::relocate(&patchelf, tree, &dir, &layout.programs(tree))?;
+        relocate::relocate_programs(&patchelf, tree, &dir, &layout.program_paths(tree))?;
     }
     stamp.write(tree)?;
     relocate::flush(tree)?;
@@ -307,7 +310,7 @@ pub(crate) fn finish(
     }
     fs::rename(tree, &dir).map_err(SandboxError::io("rename", tree))?;
     let release = Release::new(stamp, layout, dir.clone());
-    let command = release.command(&release.server(), &dir);
+    let command = release.command_for(&release.server(), &dir);
     let placed = ask_version(release.product, command, &dir);
     if placed.as_ref().ok() != Some(&release.version) {
         let _ = fs::remove_dir_all(&dir);
@@ -322,10 +325,10 @@ fn check_is_new(home: &Home, stamp: &Stamp) -> Result<(), SandboxError> {
     let unsuitable =
         |reason: String| Err(SandboxError::Unsuitable { what: stamp.called.clone(), reason });
     let (name, version, asked) = (stamp.product.name(), &stamp.version, &stamp.line);
-    if !catalog::matches(version, asked) {
+    if !catalog::version_matches(version, asked) {
         return unsuitable(format!("it is {name} {version}, not {asked}; write {name}:{version}"));
     }
-    if finished(home, stamp.product, version, Some(SourceKind::Files)).is_some() {
+    if find_finished(home, stamp.product, version, Some(SourceKind::Files)).is_some() {
         return unsuitable(format!(
             "{name} {version} from files is here already; use it as {name}:{version}@files, or \
              remove it first: dbdyno server rm {name}-{version}@files"
@@ -345,7 +348,8 @@ pub(crate) fn ask_version(
         command.arg("--no-defaults");
     }
     command.arg("--version");
-    let said = answer(command, Allowance::QUESTION).map_err(SandboxError::spawn("server"))?;
+    let said =
+        run_with_allowance(command, Allowance::QUESTION).map_err(SandboxError::spawn("server"))?;
     let damaged = |detail: String| SandboxError::Damaged { place: tree.to_owned(), detail };
     let said = said.ok_or_else(|| {
         let seconds = Allowance::QUESTION.seconds;
@@ -353,7 +357,7 @@ pub(crate) fn ask_version(
     })?;
     let text = String::from_utf8_lossy(&said.stdout);
     let version = parse_version(&text).ok_or_else(|| {
-        damaged(format!("asked for its version, it said: {}", complaint(&said, &[])))
+        damaged(format!("asked for its version, it said: {}", error_summary(&said, &[])))
     })?;
     let said = ServerRelease::of_version(&text, product.dialect()).family();
     if said.product != Some(product) {
@@ -399,7 +403,7 @@ mod tests {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         let home = Home::open(Some(dir.path())).unwrap();
         let make = |name: &str, version: &str, source: SourceKind| {
-            let tree = home.servers().join(name);
+            let tree = home.servers_dir().join(name);
             for file in ["usr/sbin/mariadbd", "usr/share/mysql/english/errmsg.sys"] {
                 let file = tree.join(file);
                 fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -421,7 +425,7 @@ mod tests {
         };
         let found = |asked: &str| {
             let (version, source) = split_version(asked);
-            finished(&home, Product::MariaDb, version, source).map(|here| here.stamp.version)
+            find_finished(&home, Product::MariaDb, version, source).map(|here| here.stamp.version)
         };
         let (tree, stamp) = make("mariadb-10.11.3", "10.11.3", SourceKind::Debian);
         assert_eq!(found(""), None);

@@ -22,7 +22,7 @@ use crate::error::SandboxError;
 use crate::foreign_files::{create_fresh, open_plain, private_dir, set_mode_of};
 use crate::home::Home;
 use crate::space;
-use crate::tool::{Allowance, answer, complaint, run, sha256};
+use crate::tool::{Allowance, error_summary, run, run_with_allowance, sha256};
 
 /// Room for patchelf and its C library, in MB.
 const PATCHELF_MB: u64 = 64;
@@ -41,7 +41,7 @@ impl Patchelf {
         apt: impl FnOnce(&mut dyn FnMut(&str)) -> Result<Apt, SandboxError>,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Patchelf, SandboxError> {
-        let mut ask = child::tool("patchelf");
+        let mut ask = child::machine_tool("patchelf");
         ask.arg("--version");
         if run(ask, "patchelf").is_ok_and(|output| output.status.success()) {
             return Ok(Patchelf { program: "patchelf".into(), first: Vec::new() });
@@ -50,8 +50,8 @@ impl Patchelf {
         if !tree.is_dir() {
             let apt = apt(progress)?;
             progress("getting patchelf, which makes servers run from any directory");
-            space::require("unpacking patchelf", home.dir(), PATCHELF_MB)?;
-            let debs = apt.closure("patchelf", &[])?;
+            space::require_free_space("unpacking patchelf", home.dir(), PATCHELF_MB)?;
+            let debs = apt.packages_to_download("patchelf", &[])?;
             let fresh = home.dir().join("tools/.tmp-patchelf");
             let _ = fs::remove_dir_all(&fresh);
             unpack(&apt, "patchelf", &debs, &fresh, progress)?;
@@ -86,15 +86,16 @@ impl Patchelf {
     ) -> Result<(), SandboxError> {
         private_dir(work).map_err(SandboxError::io("create", work))?;
         let patched = work.join("patched");
-        let mut command = child::foreign(&self.program, work);
+        let mut command = child::foreign_program(&self.program, work);
         command.args(&self.first);
         command.arg("--set-interpreter").arg(root.join(&libs.loader));
         command.arg("--force-rpath").arg("--set-rpath").arg(libs.path(root));
         command.arg("--output").arg(&patched).arg(file);
-        let said = answer(command, Allowance::WORK).map_err(SandboxError::spawn("patchelf"))?;
+        let said = run_with_allowance(command, Allowance::WORK)
+            .map_err(SandboxError::spawn("patchelf"))?;
         let detail = match &said {
             Some(output) if output.status.success() => None,
-            Some(output) => Some(complaint(output, &[])),
+            Some(output) => Some(error_summary(output, &[])),
             None => Some(format!("patchelf did not end within {} s", Allowance::WORK.seconds)),
         };
         if let Some(detail) = detail {
@@ -153,7 +154,7 @@ fn libraries(tree: &Path) -> Result<Libraries, SandboxError> {
 }
 
 /// Makes `programs` of the tree at `tree` run once the tree is at `root`.
-pub(crate) fn relocate(
+pub(crate) fn relocate_programs(
     patchelf: &Patchelf,
     tree: &Path,
     root: &Path,
@@ -166,14 +167,14 @@ pub(crate) fn relocate(
 /// A command that runs `program` of `tree` wherever the tree is now.
 pub(crate) fn run_in_place(tree: &Path, program: &Path) -> Result<Launch, SandboxError> {
     let libraries = libraries(tree)?;
-    let mut command = child::foreign(&tree.join(&libraries.loader), tree);
+    let mut command = child::foreign_program(&tree.join(&libraries.loader), tree);
     command.arg("--library-path").arg(libraries.path(tree)).arg(program);
     Ok(command)
 }
 
-/// Downloads `debs`, the closure of `spec` that [`Apt::closure`] was last asked for, and unpacks
-/// them into `tree`; returns their names and SHA-256. Downloads are deleted afterwards; those of an
-/// earlier, broken attempt are used.
+/// Downloads `debs`, the closure of `spec` that [`Apt::packages_to_download`] was last asked for,
+/// and unpacks them into `tree`; returns their names and SHA-256. Downloads are deleted afterwards;
+/// those of an earlier, broken attempt are used.
 pub(crate) fn unpack(
     apt: &Apt,
     spec: &str,
@@ -185,8 +186,8 @@ pub(crate) fn unpack(
     let files: Vec<PathBuf> = debs.iter().map(|deb| archives.join(&deb.file)).collect();
     let sums = sha256(&files)?;
     let left_out = archive::unpack_debs(&files, tree)?;
-    archive::note(&left_out).iter().for_each(|note| progress(note));
-    apt.clean();
+    archive::left_out_note(&left_out).iter().for_each(|note| progress(note));
+    apt.delete_downloads();
     Ok(debs.iter().map(|deb| deb.file.clone()).zip(sums).collect())
 }
 

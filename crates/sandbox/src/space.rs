@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::error::SandboxError;
-use crate::tool::succeed;
+use crate::tool::run_successfully;
 
 const MB: u64 = 1 << 20;
 
@@ -19,7 +19,7 @@ pub fn free_mb(place: &Path) -> Result<u64, SandboxError> {
 }
 
 /// Refuses if `free_mb` does not suffice.
-pub(crate) fn enough(
+pub(crate) fn require_enough(
     purpose: &str,
     place: &Path,
     needed_mb: u64,
@@ -33,13 +33,17 @@ pub(crate) fn enough(
 }
 
 /// Refuses if the file system of `place` has less than `needed_mb` free.
-pub(crate) fn require(purpose: &str, place: &Path, needed_mb: u64) -> Result<(), SandboxError> {
-    enough(purpose, place, needed_mb, free_mb(place)?)
+pub(crate) fn require_free_space(
+    purpose: &str,
+    place: &Path,
+    needed_mb: u64,
+) -> Result<(), SandboxError> {
+    require_enough(purpose, place, needed_mb, free_mb(place)?)
 }
 
 /// Disk that `path` takes, with all that is below it, in MB.
 pub(crate) fn size_mb(path: &Path) -> Result<u64, SandboxError> {
-    let output = succeed("du", ["-sm".as_ref(), path.as_os_str()], path)?;
+    let output = run_successfully("du", ["-sm".as_ref(), path.as_os_str()], path)?;
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.split_whitespace().next().and_then(|mb| mb.parse().ok()).unwrap_or(0))
 }
@@ -50,12 +54,13 @@ mod tests {
 
     #[test]
     fn too_little_room_is_refused_and_named() {
-        assert!(enough("x", Path::new("/h"), 100, 100).is_ok());
-        let error = enough("unpacking mariadb:10.11", Path::new("/h"), 101, 100).unwrap_err();
+        assert!(require_enough("x", Path::new("/h"), 100, 100).is_ok());
+        let error =
+            require_enough("unpacking mariadb:10.11", Path::new("/h"), 101, 100).unwrap_err();
         let text = error.to_string();
         for part in ["unpacking mariadb:10.11", "/h", "101 MB", "100 MB", "DBDYNO_HOME"] {
             assert!(text.contains(part), "{part} is missing in: {text}");
         }
-        assert!(require("x", Path::new("/"), u64::MAX).is_err());
+        assert!(require_free_space("x", Path::new("/"), u64::MAX).is_err());
     }
 }

@@ -27,7 +27,7 @@ use crate::translation::{OptionReason, TranslatedOption};
 use crate::wanted::NeutralOptions;
 
 /// What is wanted, as this release spells it.
-pub(crate) fn spell(
+pub(crate) fn spell_options(
     product: Product,
     version: &str,
     wanted: &NeutralOptions,
@@ -40,7 +40,7 @@ pub(crate) fn spell(
 
 /// The encoding of a PostgreSQL data directory. `initdb` has none of its own, it would take that of
 /// the environment.
-pub(crate) fn encoding(charset: Charset) -> &'static str {
+pub(crate) fn postgres_encoding(charset: Charset) -> &'static str {
     match charset {
         Charset::Latin1 => "LATIN1",
         Charset::Utf8mb4 | Charset::Default => "UTF8",

@@ -41,7 +41,7 @@ fn pinned(packed: &ServerPackage, release: &str) -> Option<&'static str> {
 }
 
 /// The releases of a package that have a sum, in no order.
-pub(crate) fn releases(packed: &ServerPackage) -> impl Iterator<Item = &'static str> {
+pub(crate) fn pinned_releases(packed: &ServerPackage) -> impl Iterator<Item = &'static str> {
     pins(packed.registry, packed.package).map(|(release, _)| release)
 }
 
@@ -61,7 +61,7 @@ fn pins(
 /// # Errors
 /// [`SandboxError::Changed`] if it is another than was pinned: then it is deleted.
 /// [`SandboxError::Unpinned`] if there is no sum and there must be one.
-pub(crate) fn check(
+pub(crate) fn verify_sum(
     file: &Path,
     packed: &ServerPackage,
     release: &str,
@@ -69,7 +69,7 @@ pub(crate) fn check(
     progress: &mut dyn FnMut(&str),
 ) -> Result<String, SandboxError> {
     let found = sha256(&[file.to_owned()])?.pop().unwrap_or_default();
-    let what = format!("{} {} of {}", packed.package, release, packed.registry.called());
+    let what = format!("{} {} of {}", packed.package, release, packed.registry.display_name());
     match (pinned(packed, release), pinning) {
         (Some(pinned), _) => compare(file, &what, pinned, found),
         (None, Pinning::Waived) => {
@@ -108,7 +108,9 @@ mod tests {
                     let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
                     assert!(is_sum, "{} {release}: {sum:?}", packed.package);
                 }
-                Releases::Listed => assert!(releases(packed).count() > 100, "{}", packed.package),
+                Releases::Listed => {
+                    assert!(pinned_releases(packed).count() > 100, "{}", packed.package)
+                }
             }
         }
         for line in PINNED.lines() {
@@ -129,7 +131,7 @@ mod tests {
         let packed = packages().find(|packed| packed.package == "pgserver").unwrap();
         let mut said = Vec::new();
         let mut check = |release: &str, pinning| {
-            check(&file, packed, release, pinning, &mut |text| said.push(text.to_owned()))
+            verify_sum(&file, packed, release, pinning, &mut |text| said.push(text.to_owned()))
         };
         assert_eq!(check("9.9.9", Pinning::Waived).unwrap(), abc);
         let error = check("0.1.4", Pinning::Waived).unwrap_err().to_string();

@@ -22,7 +22,7 @@ impl Home {
     /// Ends and removes whatever a dbdyno that no longer lives has left here. Call it at every
     /// start. What belongs to a living dbdyno, this one included, is not touched. Returns what was
     /// done, a clause each; empty if there was nothing. `progress` hears for whom it waits.
-    pub fn sweep(&self, progress: &mut dyn FnMut(&str)) -> Vec<String> {
+    pub fn remove_leftovers(&self, progress: &mut dyn FnMut(&str)) -> Vec<String> {
         let mut done = sweep_claims(self, progress);
         if let Ok(Some(_lock)) = self.try_lock() {
             for part in ["servers", "templates", "tools"] {
@@ -60,7 +60,7 @@ fn sweep_claims(home: &Home, progress: &mut dyn FnMut(&str)) -> Vec<String> {
 fn owner_lives(home: &Home, dir: &Path) -> bool {
     let path = dir.join("owner");
     let text = fs::read_to_string(&path).unwrap_or_default();
-    if Identity::from_line(&text).is_some_and(|owner| owner.lives(&**home.host())) {
+    if Identity::from_line(&text).is_some_and(|owner| owner.is_alive(&**home.host())) {
         return true;
     }
     File::open(&path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
@@ -68,7 +68,7 @@ fn owner_lives(home: &Home, dir: &Path) -> bool {
 
 /// Kills the servers that work in `dir` and removes what the system keeps for them outside of it.
 fn end_servers(home: &Home, dir: &Path) -> Vec<u32> {
-    let killed = kill_servers_in(&**home.machine(), &home.servers(), dir);
+    let killed = kill_servers_in(&**home.machine(), &home.servers_dir(), dir);
     remove_shared_memory(&dir.join("s/data"));
     killed
 }
@@ -76,7 +76,7 @@ fn end_servers(home: &Home, dir: &Path) -> Vec<u32> {
 fn clean(home: &Home, dir: &Path) -> Option<String> {
     let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
     let host = &**home.machine();
-    let recorded = Identity::from_line(&recorded).filter(|recorded| recorded.lives(host));
+    let recorded = Identity::from_line(&recorded).filter(|recorded| recorded.is_alive(host));
     let mut killed = Vec::new();
     if let Some(server) = recorded {
         server.kill(host);
@@ -87,7 +87,7 @@ fn clean(home: &Home, dir: &Path) -> Option<String> {
             killed.push(pid);
         }
     }
-    cgroup::sweep(dir);
+    cgroup::remove_stale_groups(dir);
     removal::remove(dir).ok()?;
     let name = dir.file_name()?.to_string_lossy();
     let mut text = format!("removed {name}, whose dbdyno is gone");
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn what_a_dead_owner_left_is_removed_whatever_its_record_says() {
         let (_dir, home) = home();
-        let own = Identity::own(&**home.host()).unwrap().to_line();
+        let own = Identity::own_process(&**home.host()).unwrap().to_line();
         let reused = own.replacen(' ', " 9", 1);
         for (name, owner) in [("a", "999999999 5 x\n"), ("b", ""), ("c", "1"), ("d", &reused)] {
             let dir = home.run().join(name);
@@ -119,7 +119,7 @@ mod tests {
             fs::write(dir.join("owner"), owner).unwrap();
         }
         fs::create_dir(home.run().join("e")).unwrap();
-        let done = home.sweep(&mut |_| {});
+        let done = home.remove_leftovers(&mut |_| {});
         assert_eq!(done.len(), 5, "{done:?}");
         assert_eq!(fs::read_dir(home.run()).unwrap().count(), 0);
     }
@@ -127,12 +127,17 @@ mod tests {
     #[test]
     fn what_was_being_made_by_a_dead_dbdyno_is_removed_and_what_is_finished_is_not() {
         let (_dir, home) = home();
-        fs::create_dir_all(home.servers().join(".tmp-1/usr")).unwrap();
-        fs::create_dir_all(home.servers().join("kept")).unwrap();
+        fs::create_dir_all(home.servers_dir().join(".tmp-1/usr")).unwrap();
+        fs::create_dir_all(home.servers_dir().join("kept")).unwrap();
         let lock = home.lock(&mut |_| {}).unwrap();
-        assert!(home.sweep(&mut |_| {}).is_empty(), "removed while another dbdyno was making it");
+        assert!(
+            home.remove_leftovers(&mut |_| {}).is_empty(),
+            "removed while another dbdyno was making it"
+        );
         drop(lock);
-        assert_eq!(home.sweep(&mut |_| {}).len(), 1);
-        assert!(!home.servers().join(".tmp-1").exists() && home.servers().join("kept").exists());
+        assert_eq!(home.remove_leftovers(&mut |_| {}).len(), 1);
+        assert!(
+            !home.servers_dir().join(".tmp-1").exists() && home.servers_dir().join("kept").exists()
+        );
     }
 }

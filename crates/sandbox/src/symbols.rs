@@ -32,7 +32,7 @@ impl Symbols {
     }
 
     /// Reads the executable `file`; none if it is not a 64-bit ELF file.
-    pub fn of(file: &Path) -> Option<Symbols> {
+    pub(crate) fn of_executable(file: &Path) -> Option<Symbols> {
         let sections = sections(&mut open_plain(file).ok()?).ok()??;
         let has = |name: &str| sections.iter().any(|known| known == name);
         Some(if has(".debug_info") || has(".zdebug_info") {
@@ -98,11 +98,11 @@ mod tests {
     #[test]
     fn our_own_test_has_names_and_a_text_is_no_executable() {
         let own = std::env::current_exe().unwrap();
-        assert!(matches!(Symbols::of(&own), Some(Symbols::Full | Symbols::Names)));
+        assert!(matches!(Symbols::of_executable(&own), Some(Symbols::Full | Symbols::Names)));
         let text = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(text.path(), [b'x'; 100]).unwrap();
-        assert_eq!(Symbols::of(text.path()), None);
+        assert_eq!(Symbols::of_executable(text.path()), None);
         std::fs::write(text.path(), b"\x7fELF\x02\x01").unwrap();
-        assert_eq!(Symbols::of(text.path()), None, "torn");
+        assert_eq!(Symbols::of_executable(text.path()), None, "torn");
     }
 }

@@ -47,14 +47,14 @@ pub(crate) struct Template {
 
 impl Template {
     /// Finds the template of `release` that is made so, or makes it.
-    pub(crate) fn of(
+    pub(crate) fn find_or_make(
         home: &Home,
         release: &Release,
         making: &Making,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Template, SandboxError> {
         home.check_traversable()?;
-        let name = format!("{}-t{FORMAT}{}", release.name(), making.suffix());
+        let name = format!("{}-t{FORMAT}{}", release.name(), making.name_suffix());
         let dir = home.dir().join("templates").join(name);
         if !dir.is_dir() {
             let _lock = home.lock(progress)?;
@@ -77,7 +77,7 @@ fn make(
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), SandboxError> {
     let what = format!("{} {}", release.product.name(), release.version);
-    space::require(&format!("initialising {what}"), home.dir(), INIT_MB)?;
+    space::require_free_space(&format!("initialising {what}"), home.dir(), INIT_MB)?;
     progress(&format!("initialising a data directory of {what}"));
     let fresh = home.dir().join("templates").join(format!(".tmp-{}", std::process::id()));
     let made = fill(release, making, &fresh).and_then(|()| {
@@ -152,7 +152,7 @@ fn execute(
 ) -> Result<(), SandboxError> {
     let script = dir.join("bootstrap.sql");
     write_private(&script, sql)?;
-    let mut command = mysqld(release, work);
+    let mut command = mysqld_command(release, work);
     command.arg("--bootstrap").args(settings).arg("--max-allowed-packet=8M");
     if !bootstrap::initialises_itself(release.product, &release.version) {
         command.arg("--skip-ssl");
@@ -196,10 +196,10 @@ fn fill_by_itself(
     work: &Path,
     password: &str,
 ) -> Result<(), SandboxError> {
-    let mut command = mysqld(release, work);
+    let mut command = mysqld_command(release, work);
     command.arg("--initialize-insecure").args(SMALL_REDO).args(making.of_mysqld());
     complete(command, release, fresh, None)?;
-    let mut command = mysqld(release, work);
+    let mut command = mysqld_command(release, work);
     let socket = work.join("mysql.sock");
     command.args(SMALL_REDO).args(making.of_mysqld());
     command.args(["--skip-networking", "--skip-log-bin", "--loose-mysqlx=OFF"]);
@@ -224,7 +224,7 @@ fn tell(socket: &Path, password: &str, lives: &mut dyn FnMut() -> bool) -> Resul
         user: "root".to_owned(),
         password: Secret::default(),
         database: String::new(),
-        security: dbdyno_wire::Security::off(),
+        security: dbdyno_wire::Security::without_tls(),
     };
     let deadline = Deadline::after_seconds(INIT_WITHIN_S);
     let mut client = loop {
@@ -244,7 +244,7 @@ fn tell(socket: &Path, password: &str, lives: &mut dyn FnMut() -> bool) -> Resul
 
 /// Shuts a server down; whether it did so in time and cleanly.
 fn end(server: &mut dyn RunningProgram) -> io::Result<bool> {
-    server.signal(EndSignal::Terminate)?;
+    server.send_signal(EndSignal::Terminate)?;
     let deadline = Deadline::after_seconds(INIT_WITHIN_S);
     while deadline.pause() {
         if let Some(status) = server.try_wait()? {
@@ -257,10 +257,10 @@ fn end(server: &mut dyn RunningProgram) -> io::Result<bool> {
 }
 
 /// `mysqld` or `mariadbd` with every path that differs from the compiled-in ones.
-pub(crate) fn mysqld(release: &Release, work: &Path) -> Launch {
+pub(crate) fn mysqld_command(release: &Release, work: &Path) -> Launch {
     let layout = &release.layout;
     let path = |name: &str, path: PathBuf| format!("--{name}={}", path.display());
-    let mut command = release.command(&release.server(), work);
+    let mut command = release.command_for(&release.server(), work);
     command.arg("--no-defaults");
     command.arg(path("basedir", release.dir.join(&layout.base)));
     if let Some(plugins) = &layout.plugins {
@@ -290,7 +290,7 @@ fn fill_postgres(
     let secret = work.join("password");
     give_text(&secret, password)?;
     let data = work.join("data");
-    let mut initdb = release.command(&release.program("initdb"), work);
+    let mut initdb = release.command_for(&release.program_path("initdb"), work);
     // To a random password SCRAM's thousands of hashes add nothing but CPU time at each login.
     initdb.arg("-D").arg(&data).args(["-U", bootstrap::USER, "-A", "md5"]);
     initdb.arg("--pwfile").arg(&secret).args(making.of_initdb(&release.version)?);
@@ -300,7 +300,7 @@ fn fill_postgres(
 
     let script = fresh.join("bootstrap.sql");
     write_private(&script, &bootstrap::postgres_sql())?;
-    let mut single = release.command(&release.server(), work);
+    let mut single = release.command_for(&release.server(), work);
     single.args(["--single", "-D"]).arg(&data);
     single.args(["-c", "timezone=GMT", "-c", "log_timezone=GMT", "postgres"]);
     complete(single, release, fresh, Some(&script))?;

@@ -63,8 +63,11 @@ impl Allowance {
 
 /// Runs a foreign program, which starts no other, to its end or to that of its allowance; then
 /// there is no answer.
-pub(crate) fn answer(mut launch: Launch, allowance: Allowance) -> io::Result<Option<Output>> {
-    child::limit(&mut launch, allowance.seconds, allowance.file_bytes);
+pub(crate) fn run_with_allowance(
+    mut launch: Launch,
+    allowance: Allowance,
+) -> io::Result<Option<Output>> {
+    child::limit_resources(&mut launch, allowance.seconds, allowance.file_bytes);
     piped(launch, allowance.output_bytes)?.until_its_end(allowance.seconds)
 }
 
@@ -111,24 +114,24 @@ fn listen(pipe: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Vec<u
 }
 
 /// Runs a program of the machine that must succeed; if it does not, `place` is what is wrong.
-pub(crate) fn succeed<A: AsRef<OsStr>>(
+pub(crate) fn run_successfully<A: AsRef<OsStr>>(
     tool: &'static str,
     arguments: impl IntoIterator<Item = A>,
     place: &Path,
 ) -> Result<Output, SandboxError> {
-    let mut launch = child::tool(tool);
+    let mut launch = child::machine_tool(tool);
     launch.args(arguments);
     let output = run(launch, tool)?;
     if output.status.success() {
         return Ok(output);
     }
-    let detail = format!("{tool}: {}", complaint(&output, &[]));
+    let detail = format!("{tool}: {}", error_summary(&output, &[]));
     Err(SandboxError::Damaged { place: place.to_owned(), detail })
 }
 
 /// What a program complained of, in a line, without the account of a mirror or proxy: the first
 /// lines that begin with one of `marks`, else the last one.
-pub(crate) fn complaint(output: &Output, marks: &[&str]) -> String {
+pub(crate) fn error_summary(output: &Output, marks: &[&str]) -> String {
     let text = String::from_utf8_lossy(if output.stderr.trim_ascii().is_empty() {
         &output.stdout
     } else {
@@ -165,7 +168,7 @@ pub(crate) fn sha256(files: &[PathBuf]) -> Result<Vec<String>, SandboxError> {
     let Some(first) = files.first() else { return Ok(Vec::new()) };
     // Without file names in the output, which may be escaped.
     let sum = |file: &PathBuf| {
-        let output = succeed("sha256sum", ["--zero".as_ref(), file.as_os_str()], first)?;
+        let output = run_successfully("sha256sum", ["--zero".as_ref(), file.as_os_str()], first)?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(text.chars().take_while(char::is_ascii_hexdigit).collect())
     };
@@ -186,9 +189,9 @@ mod tests {
     #[test]
     fn a_complaint_is_the_marked_lines_or_the_last_one() {
         let said = |script: &str, marks: &[&str]| {
-            let mut shell = child::tool("sh");
+            let mut shell = child::machine_tool("sh");
             shell.args(["-c", script]);
-            complaint(&run(shell, "sh").unwrap(), marks)
+            error_summary(&run(shell, "sh").unwrap(), marks)
         };
         assert_eq!(said("echo talk >&2; echo E: broken >&2; echo end >&2", &["E:"]), "E: broken");
         assert_eq!(said("echo one >&2; echo two >&2; echo >&2", &["E:"]), "two");
@@ -197,7 +200,7 @@ mod tests {
     }
 
     fn foreign(script: &str) -> Launch {
-        let mut shell = child::foreign(Path::new("sh"), Path::new("/"));
+        let mut shell = child::foreign_program(Path::new("sh"), Path::new("/"));
         shell.args(["-c", script]);
         shell
     }
@@ -205,10 +208,12 @@ mod tests {
     #[test]
     fn an_answer_has_an_end_in_time_and_in_length() {
         let allowance = Allowance { seconds: 1, output_bytes: 4, file_bytes: 1 };
-        let said = answer(foreign("exec sleep 600"), allowance).unwrap();
+        let said = run_with_allowance(foreign("exec sleep 600"), allowance).unwrap();
         assert!(said.is_none(), "{said:?}");
         let allowance = Allowance { seconds: 600, ..allowance };
-        let said = answer(foreign("while :; do echo endless; done"), allowance).unwrap().unwrap();
+        let said = run_with_allowance(foreign("while :; do echo endless; done"), allowance)
+            .unwrap()
+            .unwrap();
         assert_eq!(said.stdout, b"endl");
         assert!(!said.status.success());
     }
@@ -219,7 +224,7 @@ mod tests {
         crate::home::set_mode(dir.path(), 0o777).unwrap();
         let file = dir.path().join("x").display().to_string();
         let script = format!("(sleep 600 & echo started) ; yes > {file}");
-        let said = answer(foreign(&script), Allowance::QUESTION).unwrap().unwrap();
+        let said = run_with_allowance(foreign(&script), Allowance::QUESTION).unwrap().unwrap();
         assert!(!String::from_utf8_lossy(&said.stdout).contains("started"), "{said:?}");
         let written = std::fs::metadata(&file).map_or(0, |file| file.len());
         assert!(written <= Allowance::QUESTION.file_bytes, "{written}");

@@ -74,7 +74,7 @@ impl TranslatedOption {
     }
 
     /// Why, and what it replaced.
-    pub fn reason(&self) -> String {
+    pub fn reason_text(&self) -> String {
         match &self.instead_of {
             None => self.why.to_string(),
             Some((value, why)) => format!("{}, instead of {value} ({why})", self.why),
@@ -121,7 +121,7 @@ impl Translation {
     }
 
     /// Tells one thing more, in place of what has its name.
-    pub(crate) fn tell(&mut self, mut told: TranslatedOption) {
+    pub(crate) fn set_option(&mut self, mut told: TranslatedOption) {
         if setting::is_accumulated(self.product, &told.name) {
             // The server adds them up itself; what is said twice is said once.
             if !self.told.iter().any(|known| known.assignment() == told.assignment()) {
@@ -129,7 +129,7 @@ impl Translation {
             }
             return;
         }
-        if let Some(replaced) = self.replaced(&self.told, &told) {
+        if let Some(replaced) = self.replaced_value(&self.told, &told) {
             told.instead_of = Some(replaced);
         }
         let name = self.plain(&told.name);
@@ -140,7 +140,7 @@ impl Translation {
 
     /// Tells what a file or an option of the user says. What nobody but us says in other words, and
     /// what would be stronger than it, is taken back.
-    pub(crate) fn overrule(&mut self, mut told: TranslatedOption) {
+    pub(crate) fn set_user_option(&mut self, mut told: TranslatedOption) {
         let weaker = overruled_by(&self.plain(&told.name));
         for name in weaker.iter().filter(|_| self.product != Product::Postgres) {
             let ours = |known: &TranslatedOption| {
@@ -156,11 +156,11 @@ impl Translation {
                 );
             }
         }
-        self.tell(told);
+        self.set_option(told);
     }
 
     /// What `told` says otherwise than what has its name among `before`.
-    pub(crate) fn replaced(
+    pub(crate) fn replaced_value(
         &self,
         before: &[TranslatedOption],
         told: &TranslatedOption,
@@ -220,7 +220,7 @@ impl fmt::Display for Translation {
         for told in all() {
             let TranslatedOption { name, value, .. } = told;
             let equals = if value.is_empty() { ' ' } else { '=' };
-            write!(f, "  {name:names$} {equals} {value:values$}  {}", told.reason())?;
+            write!(f, "  {name:names$} {equals} {value:values$}  {}", told.reason_text())?;
             let is_made = self.made_with.contains(told);
             f.write_str(if is_made { ", when its data directory is made\n" } else { "\n" })?;
         }
@@ -250,11 +250,11 @@ mod tests {
     #[test]
     fn what_comes_later_replaces_what_has_its_name_and_says_so() {
         let mut mysql = Translation::new(Product::MySql, "8.0.33");
-        mysql.tell(told("skip_log_bin", "", OptionReason::Preset(Preset::Dbdyno)));
-        mysql.tell(told("sync_binlog", "1", OptionReason::File("./my.cnf".into())));
-        mysql.tell(told("log_bin", "x", OptionReason::Override));
-        mysql.tell(told("sync_binlog", "1", OptionReason::Override));
-        let reasons: Vec<String> = mysql.told.iter().map(TranslatedOption::reason).collect();
+        mysql.set_option(told("skip_log_bin", "", OptionReason::Preset(Preset::Dbdyno)));
+        mysql.set_option(told("sync_binlog", "1", OptionReason::File("./my.cnf".into())));
+        mysql.set_option(told("log_bin", "x", OptionReason::Override));
+        mysql.set_option(told("sync_binlog", "1", OptionReason::Override));
+        let reasons: Vec<String> = mysql.told.iter().map(TranslatedOption::reason_text).collect();
         assert_eq!(reasons, ["yours, instead of skip_log_bin (preset=dbdyno)", "yours"]);
         assert_eq!(mysql.told[0].assignment(), "log_bin=x");
         assert_eq!(mysql.of_the_user().len(), 2);
@@ -278,13 +278,13 @@ mod tests {
             ("sync_binlog", "1"),
             ("sync-binlog", "2"),
         ] {
-            many.overrule(told(name, value, OptionReason::File("./my.cnf".into())));
+            many.set_user_option(told(name, value, OptionReason::File("./my.cnf".into())));
         }
         assert_eq!(many.told.len(), 14, "{many}");
 
         let mut postgres = Translation::new(Product::Postgres, "17.1");
-        postgres.tell(told("enable_seqscan", "off", OptionReason::Override));
-        postgres.tell(told("seqscan", "off", OptionReason::Override));
+        postgres.set_option(told("enable_seqscan", "off", OptionReason::Override));
+        postgres.set_option(told("seqscan", "off", OptionReason::Override));
         assert_eq!(postgres.told.len(), 2, "prefixes mean nothing to PostgreSQL");
     }
 }

@@ -102,7 +102,7 @@ enum TreeExcess {
 impl NewTree {
     /// Begins a tree in `place`, which is made unless it is there. `packed_bytes` is the size of
     /// the archive; `None` of what is not packed.
-    pub(crate) fn begin(
+    pub(crate) fn create_in(
         place: &Path,
         source: &Path,
         packed_bytes: Option<u64>,
@@ -156,7 +156,7 @@ impl NewTree {
     ) -> Result<(), SandboxError> {
         let parts = self.count(name)?;
         let Some((last, parents)) = parts.split_last() else {
-            return Err(self.refused(name, "it is a file without a name"));
+            return Err(self.refusal_error(name, "it is a file without a name"));
         };
         let dir = self.enter(parents, name)?;
         self.make_way(&dir, last, name)?;
@@ -169,7 +169,7 @@ impl NewTree {
                 Ok(0) => break,
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.unreadable(error)),
+                Err(error) => return Err(self.unreadable_error(error)),
             };
             self.bytes = self.bytes.saturating_add(read as u64);
             if self.bytes > self.most.bytes {
@@ -184,10 +184,10 @@ impl NewTree {
     }
 
     /// Remembers a symbolic link.
-    pub(crate) fn link(&mut self, name: &[u8], target: &[u8]) -> Result<(), SandboxError> {
+    pub(crate) fn add_link(&mut self, name: &[u8], target: &[u8]) -> Result<(), SandboxError> {
         let parts = self.count(name)?;
         if parts.is_empty() || target.is_empty() || target.len() > 4095 || target.contains(&0) {
-            return Err(self.refused(name, "it is a link without a name or a target"));
+            return Err(self.refusal_error(name, "it is a link without a name or a target"));
         }
         let path: PathBuf = parts.iter().collect();
         self.links.insert(path, PathBuf::from(OsString::from_vec(target.to_vec())));
@@ -204,13 +204,13 @@ impl NewTree {
         }
         let (Some((last, parents)), Some((old, theirs))) = (parts.split_last(), first.split_last())
         else {
-            return Err(self.refused(name, "it is a link without a name or a target"));
+            return Err(self.refusal_error(name, "it is a link without a name or a target"));
         };
         let from = self.enter(theirs, name)?;
         let there = fstatat(&from, old.as_os_str(), AtFlags::AT_SYMLINK_NOFOLLOW);
         if !there.is_ok_and(|found| SFlag::from_bits_truncate(found.st_mode) == SFlag::S_IFREG) {
             let why = format!("it is a second name of {}, which is not in it before", shown(of));
-            return Err(self.refused(name, &why));
+            return Err(self.refusal_error(name, &why));
         }
         if path == parts.iter().collect::<PathBuf>() {
             return Ok(());
@@ -222,8 +222,8 @@ impl NewTree {
     }
 
     /// Refuses a member that is nothing which a server needs: a device, a pipe, a socket.
-    pub(crate) fn special(&self, name: &[u8]) -> SandboxError {
-        self.refused(name, "it is a device, a pipe or a socket, which no server brings along")
+    pub(crate) fn special_file_error(&self, name: &[u8]) -> SandboxError {
+        self.refusal_error(name, "it is a device, a pipe or a socket, which no server brings along")
     }
 
     /// Makes the links, and looks where they lead. Returns what was left out.
@@ -251,7 +251,7 @@ impl NewTree {
                     "it is a link that leads out, to {to}; put there what it leads to, or leave it \
                      out"
                 );
-                return Err(self.refused(name, &why));
+                return Err(self.refusal_error(name, &why));
             }
             let gone = fs::remove_file(self.place.join(path));
             gone.map_err(SandboxError::io("remove", &self.place.join(path)))?;
@@ -274,19 +274,21 @@ impl NewTree {
     fn parts(&self, name: &[u8]) -> Result<Vec<OsString>, SandboxError> {
         let text = String::from_utf8_lossy(name);
         if text.chars().any(char::is_control) {
-            return Err(self.refused(name, "its name has characters in it that steer a terminal"));
+            return Err(
+                self.refusal_error(name, "its name has characters in it that steer a terminal")
+            );
         }
         let mut parts = Vec::new();
         for component in Path::new(OsStr::from_bytes(name)).components() {
             match component {
                 Component::Normal(part) => parts.push(part.to_owned()),
                 Component::CurDir => {}
-                _ => return Err(self.refused(name, "its name leads out of the archive")),
+                _ => return Err(self.refusal_error(name, "its name leads out of the archive")),
             }
         }
         if parts.len() > DEEPEST {
             let why = format!("it lies in more than {DEEPEST} directories");
-            return Err(self.refused(name, &why));
+            return Err(self.refusal_error(name, &why));
         }
         Ok(parts)
     }
@@ -321,7 +323,7 @@ impl NewTree {
     }
 
     /// The error of a content that cannot be read.
-    pub(crate) fn unreadable(&self, error: io::Error) -> SandboxError {
+    pub(crate) fn unreadable_error(&self, error: io::Error) -> SandboxError {
         if error.kind() == io::ErrorKind::FileTooLarge {
             return self.too_large();
         }
@@ -340,16 +342,15 @@ impl NewTree {
         self.unsuitable(format!("unpacked it has more than {most_mb} MB, {what}; {remedy}"))
     }
 
-    pub(crate) fn refused(&self, name: &[u8], why: &str) -> SandboxError {
+    pub(crate) fn refusal_error(&self, name: &[u8], why: &str) -> SandboxError {
         self.unsuitable(format!("{} in it is refused: {why}", shown(name)))
     }
 
     fn failed(&self, name: &[u8], errno: Errno) -> SandboxError {
         match errno {
-            Errno::ELOOP | Errno::ENOTDIR | Errno::EISDIR => {
-                self.refused(name, "it lies behind a link, or is a file and a directory at once")
-            }
-            Errno::ENAMETOOLONG => self.refused(name, "its name is too long"),
+            Errno::ELOOP | Errno::ENOTDIR | Errno::EISDIR => self
+                .refusal_error(name, "it lies behind a link, or is a file and a directory at once"),
+            Errno::ENAMETOOLONG => self.refusal_error(name, "its name is too long"),
             _ => SandboxError::io("write", &self.place)(errno.into()),
         }
     }
@@ -364,7 +365,7 @@ impl NewTree {
 ///
 /// # Errors
 /// [`SandboxError::Unsuitable`] for the first of them, if none may lead out.
-pub(crate) fn confine(
+pub(crate) fn confine_links(
     part: &Path,
     source: &Path,
     outward: Outward,

@@ -18,7 +18,7 @@
 
 use dbdyno_model::{Product, split_version};
 
-use crate::catalog::{at_least, compare};
+use crate::catalog::{at_least, compare_versions};
 use crate::error::SandboxError;
 
 /// MySQL's series in their order; each is reached from the one before. All of 9 count as one.
@@ -53,7 +53,7 @@ pub fn upgrade_path(product: Product, from: &str, to: &str) -> Result<Undone, Sa
                 .to_owned(),
         );
     }
-    if compare(from, to).is_gt() {
+    if compare_versions(from, to).is_gt() {
         return refuse("it is the newer one; servers do not go back".to_owned());
     }
     if product == Product::MariaDb {

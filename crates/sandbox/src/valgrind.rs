@@ -35,7 +35,7 @@ use crate::error::SandboxError;
 use crate::home::{Home, create_private};
 use crate::relocate;
 use crate::space;
-use crate::tool::{Allowance, answer};
+use crate::tool::{Allowance, run_with_allowance};
 
 /// The suite whose valgrind is used, whatever the machine runs: counts of two machines are then
 /// those of one tool. It is a stable one, so that they stay so.
@@ -89,10 +89,10 @@ impl Valgrind {
         let tool = tool.ok_or_else(|| damaged("there is no callgrind in it"))?;
         let launcher = tree.join("usr/bin/valgrind.bin");
         let mut valgrind = Valgrind { tool, launcher, library, version: String::new() };
-        let mut ask = child::foreign(&valgrind.tool, tree);
+        let mut ask = child::foreign_program(&valgrind.tool, tree);
         valgrind.introduce(&mut ask);
         ask.arg("--version");
-        let said = answer(ask, Allowance::QUESTION);
+        let said = run_with_allowance(ask, Allowance::QUESTION);
         let said = said.map_err(SandboxError::io("run", &valgrind.tool))?;
         let said = said.filter(|said| said.status.success());
         let text =
@@ -111,7 +111,7 @@ impl Valgrind {
 
     /// The same program with the same arguments, environment and directory, under callgrind, whose
     /// files go to `files`. What else was prepared of `program` is lost.
-    pub(crate) fn wrap(
+    pub(crate) fn wrap_program(
         &self,
         program: &Launch,
         files: &Path,
@@ -132,12 +132,12 @@ impl Valgrind {
 
     /// A command of valgrind's binary, for a server.
     pub(crate) fn around_server(&self, work: &Path) -> Launch {
-        child::foreign(&self.tool, work)
+        child::foreign_program(&self.tool, work)
     }
 
     /// A command of valgrind's binary, for dbdyno itself.
     fn around_own(&self) -> Launch {
-        child::own(&self.tool)
+        child::own_program(&self.tool)
     }
 }
 
@@ -171,14 +171,14 @@ impl CountedProgram {
         files: &Path,
         marks: &CountMarks<'_>,
     ) -> Result<CountedProgram, SandboxError> {
-        let mut asked = child::own(program);
+        let mut asked = child::own_program(program);
         asked.args(arguments);
         let marks = [
             format!("--toggle-collect={}", marks.counted),
             format!("--dump-after={}", marks.written_after),
         ];
         let mut command =
-            valgrind.wrap(&asked, files, &marks.map(OsString::from), valgrind.around_own());
+            valgrind.wrap_program(&asked, files, &marks.map(OsString::from), valgrind.around_own());
         let complaints = files.join("log");
         let log = create_private(&complaints);
         let log = log.map_err(SandboxError::io("create", &complaints))?;
@@ -203,7 +203,7 @@ impl CountedProgram {
     /// # Errors
     /// [`SandboxError::StartFailed`] with the end of what it said, if it has ended, or if this
     /// process is to stop.
-    pub fn ask(&mut self, line: &str) -> Result<String, SandboxError> {
+    pub fn exchange_lines(&mut self, line: &str) -> Result<String, SandboxError> {
         let asked = writeln!(self.input, "{line}").and_then(|()| self.input.flush());
         let deadline = Deadline::after_seconds(ANSWER_WITHIN_S);
         loop {
@@ -221,10 +221,10 @@ impl CountedProgram {
 }
 
 fn unpack(home: &Home, tree: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), SandboxError> {
-    space::require("getting valgrind", home.dir(), NEEDED_MB)?;
+    space::require_free_space("getting valgrind", home.dir(), NEEDED_MB)?;
     let apt = Apt::open(home, SUITE, progress)?;
     progress("getting valgrind, which counts instructions");
-    let debs = apt.closure("valgrind", &ASSUMED)?;
+    let debs = apt.packages_to_download("valgrind", &ASSUMED)?;
     let fresh = home.dir().join(format!("tools/.tmp-valgrind-{}", std::process::id()));
     let _ = fs::remove_dir_all(&fresh);
     relocate::unpack(&apt, "valgrind", &debs, &fresh, progress)?;
@@ -239,7 +239,7 @@ fn unpack(home: &Home, tree: &Path, progress: &mut dyn FnMut(&str)) -> Result<()
 /// Entering and leaving one of the first two kinds turns counting over. What lies inside and is not
 /// counted reads the client's next words, and goes to sleep if they are not there yet: how often is
 /// a matter of the host, and was all that made one count of a server differ from the next.
-pub(crate) fn marks(product: Product) -> Vec<OsString> {
+pub(crate) fn callgrind_arguments(product: Product) -> Vec<OsString> {
     let marks: &[&str] = match product.dialect() {
         // A process for each connection, which enters this once and ends in it.
         Dialect::Postgres => &["--toggle-collect=PostgresMain", "--toggle-collect=secure_read"],
@@ -282,10 +282,14 @@ mod tests {
             library: "/v".into(),
             version: "3.24.0".into(),
         };
-        let mut program = child::own(Path::new("/s/mysqld"));
+        let mut program = child::own_program(Path::new("/s/mysqld"));
         program.args(["--a", "b c"]).env("LD_LIBRARY_PATH", "/s/lib");
-        let wrapped =
-            valgrind.wrap(&program, Path::new("/w"), &marks(Product::MySql), valgrind.around_own());
+        let wrapped = valgrind.wrap_program(
+            &program,
+            Path::new("/w"),
+            &callgrind_arguments(Product::MySql),
+            valgrind.around_own(),
+        );
         let words: Vec<_> = wrapped.arguments().iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!(words[words.len() - 3..], ["/s/mysqld", "--a", "b c"]);
         assert!(words.iter().any(|word| word == "--callgrind-out-file=/w/out.%p"), "{words:?}");

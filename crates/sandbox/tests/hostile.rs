@@ -132,7 +132,7 @@ struct Ending<'a>(&'a Home, &'a str);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        if let Some(server) = BackgroundServer::named(self.0, self.1) {
+        if let Some(server) = BackgroundServer::find_by_name(self.0, self.1) {
             let _ = server.stop(self.0);
             let _ = server.remove(self.0);
         }
@@ -145,7 +145,7 @@ fn logs_in(server: &BackgroundServer, password: &str) -> bool {
         user: "dbdyno".to_owned(),
         password: dbdyno_model::Secret::new(password),
         database: "dbdyno".to_owned(),
-        security: Security::off(),
+        security: Security::without_tls(),
     };
     let client: Result<Box<dyn dbdyno_wire::Client>, _> = match server.product {
         Product::Postgres => dbdyno_wire::postgres::PostgresConnection::connect(&endpoint)

@@ -12,7 +12,7 @@ use crate::common::{connect, eventually, home, options, processes_in, release, s
 use dbdyno_model::{Product, SourceKind};
 use dbdyno_sandbox::{
     BackgroundServer, BackgroundState, Home, LaunchOptions, Release, SandboxError, Server, get,
-    get_from, here, remove,
+    get_from, installed_releases, remove,
 };
 use dbdyno_wire::{Client, Endpoint};
 
@@ -225,7 +225,7 @@ fn two_servers_of_one_release_live_side_by_side_and_a_panic_leaves_nothing() {
     assert_ne!(base.data_dir(), test.data_dir());
     assert_eq!(base.settings(), test.settings());
     // What other tests leave may be swept here; these two may not.
-    home.sweep(&mut |_| {});
+    home.remove_leftovers(&mut |_| {});
     for server in [&base, &test] {
         assert!(server.data_dir().exists(), "a server of a living dbdyno was swept");
         connect(Product::MariaDb, &server.endpoint()).run("SELECT 1").unwrap();
@@ -279,7 +279,7 @@ fn holder() {
         _ => panic!("{what:?}"),
     };
     let home = Home::open(None).unwrap_or_else(|e| panic!("{e}"));
-    for done in home.sweep(&mut |_| {}) {
+    for done in home.remove_leftovers(&mut |_| {}) {
         println!("\nswept {done}");
     }
     let server = start(&home, &release(&home, product, &version), "held");
@@ -330,7 +330,7 @@ fn kill_9(what: &str) {
     let sandbox = holder.data.parent().unwrap().parent().unwrap().to_owned();
     let segment = shared_memory_of(&holder.data);
     assert_eq!(segment.is_some(), what.starts_with("postgres"));
-    home.sweep(&mut |_| {});
+    home.remove_leftovers(&mut |_| {});
     let alive = processes_in(&sandbox).contains(&holder.server_pid);
     assert!(sandbox.exists() && alive, "a living owner was swept");
 
@@ -341,7 +341,7 @@ fn kill_9(what: &str) {
     let dead = || fs::read_to_string(&status).map_or(true, |text| text.contains("State:\tZ"));
     eventually("the end of the orphaned server", dead);
     // Another test's sweep may have been faster, or be at it.
-    home.sweep(&mut |_| {});
+    home.remove_leftovers(&mut |_| {});
     assert!(!sandbox.exists());
     assert!(processes_in(&sandbox).is_empty());
     if let Some(segment) = segment {
@@ -498,7 +498,7 @@ struct Ending<'a>(&'a Home, &'a str);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        if let Some(left) = BackgroundServer::named(self.0, self.1) {
+        if let Some(left) = BackgroundServer::find_by_name(self.0, self.1) {
             let _ = left.stop(self.0);
             let _ = left.remove(self.0);
         }
@@ -515,8 +515,8 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
     let mut command = holder_command(Command::new(this_binary()), &format!("background {name}"));
     let output = command.env("DBDYNO_HOME", home.dir()).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    home.sweep(&mut |_| {});
-    let server = BackgroundServer::named(&home, &name).unwrap();
+    home.remove_leftovers(&mut |_| {});
+    let server = BackgroundServer::find_by_name(&home, &name).unwrap();
     let BackgroundState::Running(pid) = server.state() else { panic!("{:?}", server.state()) };
     let ask = |sql: &str| {
         let url = server.url().unwrap().expose().parse::<dbdyno_model::ArmSpec>().unwrap();
@@ -526,7 +526,7 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
             user: url.user,
             password: url.password.unwrap(),
             database: url.database,
-            security: dbdyno_wire::Security::off(),
+            security: dbdyno_wire::Security::without_tls(),
         };
         single(&mut *connect(Product::MariaDb, &endpoint), sql)
     };
@@ -547,10 +547,10 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
     let pid = nix::unistd::Pid::from_raw(pid.try_into().unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
     eventually("its end", || woken.state() == BackgroundState::Gone);
-    home.sweep(&mut |_| {});
-    assert!(BackgroundServer::named(&home, &name).is_some(), "its data were swept away");
+    home.remove_leftovers(&mut |_| {});
+    assert!(BackgroundServer::find_by_name(&home, &name).is_some(), "its data were swept away");
     woken.remove(&home).unwrap_or_else(|e| panic!("{e}"));
-    assert!(BackgroundServer::named(&home, &name).is_none());
+    assert!(BackgroundServer::find_by_name(&home, &name).is_none());
 }
 
 #[test]
@@ -573,7 +573,7 @@ fn a_folder_and_an_archive_of_a_maker_are_taken_and_removed() {
     let twice = get_from(&own, product, "", &original.dir, say).unwrap_err().to_string();
     assert!(twice.contains("is here already"), "{twice}");
     remove(&own, &folder, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
-    assert!(here(&own).is_empty());
+    assert!(installed_releases(&own).is_empty());
 
     let archive = own.dir().join("tools/server.tar.gz");
     let mut tar = Command::new("tar");
@@ -591,7 +591,7 @@ fn a_folder_and_an_archive_of_a_maker_are_taken_and_removed() {
         let error = get_from(&own, product, asked, path, say).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
-    assert_eq!(here(&own).len(), 1);
+    assert_eq!(installed_releases(&own).len(), 1);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn everywhere(release: &Release, ensemble: &Ensemble, rows: &str) {
         let mut client = connect(release.product, &member.endpoint());
         eventually(&format!("{rows} rows on {member:?}"), || {
             let count = client.query("SELECT count(*) FROM t");
-            count.is_ok_and(|count| count.single() == Some(rows))
+            count.is_ok_and(|count| count.first_value() == Some(rows))
         });
         // Ours may do everything, and MariaDB and MySQL 5.6 have no way to forbid it that.
         let lax = release.product == Product::MariaDb || release.version.starts_with("5.6");
@@ -40,7 +40,7 @@ fn everywhere(release: &Release, ensemble: &Ensemble, rows: &str) {
         }
     }
     eventually("members that are not behind", || {
-        let all = ensemble.standing().unwrap_or_else(|e| panic!("{e}"));
+        let all = ensemble.member_standings().unwrap_or_else(|e| panic!("{e}"));
         all.iter().all(|one| {
             let is_known = one.works == Works::Yes && one.transactions.or(one.bytes).is_some();
             is_known && one.transactions.unwrap_or(0) == 0 && one.bytes.unwrap_or(0) == 0
@@ -73,7 +73,7 @@ fn life(tool: &str, product: Product, version: &str, shape: &str, delay: Option<
     everywhere(&release, &ensemble, "25");
     if let Some(delay) = delay {
         let least = delay.parse::<NetworkDelay>().unwrap().one_way_ns;
-        let added = ensemble.added().unwrap();
+        let added = ensemble.added_delay().unwrap();
         for way in [&added.out, &added.back] {
             assert!(way.count() > 20, "{}", way.count());
             assert!(way.quantile_ns(0.0) >= least / 1_001 * 1_000, "{}", way.quantile_ns(0.0));

@@ -49,13 +49,13 @@ impl<'a> Telling<'a> {
         Telling { answers, kept, form, charset, most, column: 0, told: AnswerResult::NoRows }
     }
 
-    pub(crate) fn told(&self) -> AnswerResult {
+    pub(crate) fn answer_result(&self) -> AnswerResult {
         self.told
     }
 }
 
 impl Sink for Telling<'_> {
-    fn begin(&mut self, columns: &Arc<[ResultColumn]>) {
+    fn begin_rows(&mut self, columns: &Arc<[ResultColumn]>) {
         self.kept.define(self.answers, columns, self.charset);
         self.answers.begin_rows(&self.kept.definitions, self.form);
         self.told = AnswerResult::Rows;
@@ -75,8 +75,8 @@ impl Sink for Telling<'_> {
                 self.answers.date_time(parts_of_time(*us));
             }
             (_, ColumnType::Int | ColumnType::DateTime) => self.told = AnswerResult::OutOfRange,
-            (Operand::Text(text), _) => self.answers.text(&self.charset.write(text)),
-            (shown, _) => self.answers.shown(format_args!("{shown}")),
+            (Operand::Text(text), _) => self.answers.put_text(&self.charset.write(text)),
+            (shown, _) => self.answers.put_formatted(format_args!("{shown}")),
         }
     }
 
@@ -113,13 +113,13 @@ impl ColumnDefinitions {
             .zip(&names)
             .map(|(column, name)| Definition { name, kind: kind(column.kind, charset) })
             .collect();
-        self.definitions = answers.define(&definitions);
+        self.definitions = answers.build_definitions(&definitions);
         self.of = Some((columns.clone(), charset));
     }
 }
 
 /// What a client is told of a statement that it prepared.
-pub(crate) fn prepared(
+pub(crate) fn write_prepare_response(
     answers: &mut ResponseBuilder,
     number: u32,
     marks: u16,
@@ -132,7 +132,7 @@ pub(crate) fn prepared(
         .zip(&names)
         .map(|(column, name)| Definition { name, kind: kind(column.kind, charset) })
         .collect();
-    answers.prepared(number, marks, &definitions);
+    answers.put_prepared(number, marks, &definitions);
 }
 
 fn name(column: &ResultColumn, charset: Charset) -> Vec<u8> {

@@ -21,7 +21,7 @@ impl Charset {
     pub(crate) const NAMES: &[&str] = &["latin1", "utf8mb4", "utf8mb3", "utf8", "ascii", "binary"];
 
     /// The set of this name; one that is not known is not one that could have been set.
-    pub(crate) fn named(name: &str) -> Charset {
+    pub(crate) fn from_name(name: &str) -> Charset {
         if name.eq_ignore_ascii_case("latin1") { Charset::Latin1 } else { Charset::Utf8 }
     }
 
@@ -68,7 +68,9 @@ impl Charset {
             return Cow::Borrowed(bytes);
         }
         let text = String::from_utf8_lossy(bytes);
-        Cow::Owned(text.chars().map(|character| latin1::byte(character).unwrap_or(b'?')).collect())
+        Cow::Owned(
+            text.chars().map(|character| latin1::byte_of(character).unwrap_or(b'?')).collect(),
+        )
     }
 }
 
@@ -78,11 +80,11 @@ mod tests {
 
     #[test]
     fn characters_go_through_both_ways() {
-        let latin1 = Charset::named("Latin1");
+        let latin1 = Charset::from_name("Latin1");
         assert_eq!(latin1.read(b"caf\xE9 \x80").as_deref(), Some("café €"));
         assert_eq!(latin1.write("café € ж".as_bytes()).as_ref(), b"caf\xE9 \x80 ?");
         assert_eq!(latin1.write(b"plain").as_ref(), b"plain");
-        let utf8 = Charset::named(Charset::of_collation(255));
+        let utf8 = Charset::from_name(Charset::of_collation(255));
         assert_eq!(utf8.read("café".as_bytes()).as_deref(), Some("café"));
         assert_eq!(utf8.read(b"caf\xE9"), None);
         assert_eq!(utf8.write(b"\xFF").as_ref(), b"\xFF");

@@ -26,7 +26,7 @@ impl Params for ExecutionParameters<'_> {
                 Err(_) => Operand::Decimal(number.into(), 0),
             },
             ParameterValue::Text(bytes) if self.charset == Charset::Utf8 || bytes.is_ascii() => {
-                Operand::text(bytes)
+                Operand::of_text(bytes)
             }
             ParameterValue::Text(bytes) => {
                 owned(self.charset.read(bytes).unwrap_or_default().into_owned())

@@ -29,6 +29,12 @@ impl House {
             largest_request: settings.limits.request_bytes,
             security: settings.security.clone(),
         };
-        House { engine, known: known::all(&settings), terms, kept: Default::default(), settings }
+        House {
+            engine,
+            known: known::known_variables(&settings),
+            terms,
+            kept: Default::default(),
+            settings,
+        }
     }
 }

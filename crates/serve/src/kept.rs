@@ -28,7 +28,7 @@ pub(crate) struct StatementPlace<'k> {
 
 impl KeptStatements {
     /// A place for a text of so many bytes, if there are no more than these with it.
-    pub(crate) fn take(&self, bytes: usize, most: MostKept) -> Option<StatementPlace<'_>> {
+    pub(crate) fn reserve_place(&self, bytes: usize, most: MostKept) -> Option<StatementPlace<'_>> {
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let sum = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         // One that does not fit is dropped here, which takes it out of the counts.
@@ -52,12 +52,12 @@ mod tests {
     fn places_are_given_back() {
         let all = KeptStatements::default();
         let most = MostKept { count: 2, bytes: 100 };
-        let first = all.take(60, most).unwrap();
-        assert!(all.take(41, most).is_none(), "too many bytes");
-        let second = all.take(40, most).unwrap();
-        assert!(all.take(0, most).is_none(), "too many");
+        let first = all.reserve_place(60, most).unwrap();
+        assert!(all.reserve_place(41, most).is_none(), "too many bytes");
+        let second = all.reserve_place(40, most).unwrap();
+        assert!(all.reserve_place(0, most).is_none(), "too many");
         drop((first, second));
-        assert!(all.take(100, most).is_some());
+        assert!(all.reserve_place(100, most).is_some());
         assert_eq!((all.count.into_inner(), all.bytes.into_inner()), (0, 0));
     }
 }

@@ -41,7 +41,7 @@ const COLLATIONS: &[&str] = &[
 const RESULTS: &[&str] = &["latin1", "utf8mb4", "utf8mb3", "utf8", "ascii", "binary", ""];
 
 /// All of them, for a server with these settings.
-pub(crate) fn all(settings: &Settings) -> Arc<[KnownVariable]> {
+pub(crate) fn known_variables(settings: &Settings) -> Arc<[KnownVariable]> {
     let limits = &settings.limits;
     let is_required = settings.security.as_ref().is_some_and(ServerSecurity::is_required);
     Arc::new([

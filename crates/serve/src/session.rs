@@ -64,13 +64,13 @@ pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
     if !visitor.database().is_empty() && visitor.database() != known {
         let error = SqlError::NoDatabase(visitor.database().to_owned());
         let fault = Fault::Refused(error.code(), error.sqlstate(), error.to_string());
-        return visitor.part(&fault);
+        return visitor.close_with(&fault);
     }
     let charset = Charset::of_collation(visitor.collation());
     let variables = at_first(&visitor, id, charset, house);
     let connection =
         SqlConnection::with_variables(house.engine.clone(), house.settings.clock, variables);
-    let charset = Charset::named(charset);
+    let charset = Charset::from_name(charset);
     let own_kept = KeptStatements::default();
     let asked = ClientContext {
         connection,
@@ -83,7 +83,8 @@ pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
         reads: charset,
         changes: 0,
     };
-    if visitor.set_patience(limits.silent, limits.reading).is_ok() && visitor.welcome().is_ok() {
+    if visitor.set_patience(limits.silent, limits.reading).is_ok() && visitor.send_welcome().is_ok()
+    {
         Session { visitor, asked }.converse();
     }
 }
@@ -91,11 +92,11 @@ pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
 /// The variables of a session that begins.
 fn at_first(visitor: &Visitor, id: u32, charset: &str, house: &House) -> Variables {
     let mut variables = Variables::new(house.known.clone());
-    variables.tell("connection_id()", id.to_string());
-    variables.tell("user()", format!("{}@localhost", visitor.user()));
-    variables.tell("current_user()", format!("{}@localhost", visitor.user()));
+    variables.set_initial("connection_id()", id.to_string());
+    variables.set_initial("user()", format!("{}@localhost", visitor.user()));
+    variables.set_initial("current_user()", format!("{}@localhost", visitor.user()));
     for name in ["character_set_client", "character_set_connection", "character_set_results"] {
-        variables.tell(name, charset.to_owned());
+        variables.set_initial(name, charset.to_owned());
     }
     let encryption = visitor.encryption();
     let version = encryption.as_ref().map_or("", |encryption| encryption.version);
@@ -113,7 +114,7 @@ impl Session<'_> {
                 Err(fault) => {
                     // Its locks are given back before it is told, which may take a while.
                     drop(self.asked);
-                    return self.visitor.part(&fault);
+                    return self.visitor.close_with(&fault);
                 }
             }
         }
@@ -121,13 +122,13 @@ impl Session<'_> {
 
     fn turn(&mut self) -> Result<Next, Fault> {
         let Session { visitor, asked } = self;
-        let (request, answers) = visitor.request()?;
+        let (request, answers) = visitor.next_request()?;
         if request == Request::Quit {
             return Ok(Next::End);
         }
         asked.answer(request, answers)?;
         visitor.flush()?;
-        if asked.changes != asked.connection.variables().changes() {
+        if asked.changes != asked.connection.variables().change_count() {
             let silent = asked.renew();
             visitor.set_patience(silent, asked.limits.reading).map_err(Fault::Gone)?;
         }
@@ -151,7 +152,7 @@ impl<'s> ClientContext<'s> {
             Request::Close(number) => {
                 if let Ok(at) = self.find(number) {
                     let statement = self.statements.remove(at);
-                    self.connection.forget(statement.place);
+                    self.connection.forget_statement(statement.place);
                 }
             }
             Request::LongData { statement, parameter, piece } => {
@@ -168,23 +169,23 @@ impl<'s> ClientContext<'s> {
             Request::Reset(number) => match self.find(number) {
                 Ok(at) => {
                     self.statements[at].parameters.forget_pieces();
-                    answers.ok(0, 0, self.status());
+                    answers.put_ok(0, 0, self.status());
                 }
                 Err(_) => unknown(number, answers),
             },
             Request::UseDatabase(name) => {
                 let name = self.says.read(name).unwrap_or_default();
                 match self.connection.use_database(&name) {
-                    Ok(()) => answers.ok(0, 0, self.status()),
+                    Ok(()) => answers.put_ok(0, 0, self.status()),
                     Err(error) => refuse(&error, answers),
                 }
             }
             Request::ResetConnection => {
                 self.connection.reset();
                 self.statements.clear();
-                answers.ok(0, 0, self.status());
+                answers.put_ok(0, 0, self.status());
             }
-            Request::Ping => answers.ok(0, 0, self.status()),
+            Request::Ping => answers.put_ok(0, 0, self.status()),
             Request::Quit => {}
             Request::Other(code, name) => {
                 let text = format!("{name} (command {code:#04x}) is not known here");
@@ -211,7 +212,7 @@ impl<'s> ClientContext<'s> {
         let mut telling =
             Telling::new(answers, kept, ValueForm::Binary, *reads, limits.answer_bytes);
         let done = connection.execute(*place, &given, &mut telling);
-        let told = telling.told();
+        let told = telling.answer_result();
         parameters.forget_pieces();
         self.end(done, told, answers);
         Ok(())
@@ -226,7 +227,7 @@ impl<'s> ClientContext<'s> {
         let most = self.limits.answer_bytes;
         let mut telling = Telling::new(answers, &mut kept, ValueForm::Text, self.reads, most);
         let done = self.connection.run(&text, &mut telling);
-        let told = telling.told();
+        let told = telling.answer_result();
         self.end(done, told, answers);
     }
 
@@ -242,7 +243,7 @@ impl<'s> ClientContext<'s> {
             (Ok(_), AnswerResult::Rows) => answers.end_rows(self.status()),
             (Ok(done), AnswerResult::NoRows) => {
                 let number = done.first_number.unwrap_or_default();
-                answers.ok(done.affected, number as u64, self.status());
+                answers.put_ok(done.affected, number as u64, self.status());
             }
             (Ok(_), AnswerResult::TooLarge) => {
                 answers.take_back();
@@ -271,12 +272,12 @@ impl<'s> ClientContext<'s> {
             Ok(place) => place,
             Err(error) => return refuse(&error, answers),
         };
-        let about = self.connection.about(place);
+        let about = self.connection.describe_statement(place);
         let marks = u16::try_from(about.marks);
         if let (Ok(marks), false) = (marks, about.is_control) {
             self.last_statement = self.last_statement.wrapping_add(1);
             let number = self.last_statement;
-            answer::prepared(answers, number, marks, &about.columns, self.reads);
+            answer::write_prepare_response(answers, number, marks, &about.columns, self.reads);
             let parameters = Parameters::new(about.marks);
             self.statements.push(Statement {
                 number,
@@ -287,7 +288,7 @@ impl<'s> ClientContext<'s> {
             });
             return;
         }
-        self.connection.forget(place);
+        self.connection.forget_statement(place);
         match about.is_control {
             // MySQL's clients then send it as a query.
             true => answers.error(1295, "HY000", "this statement cannot be prepared; query it"),
@@ -299,10 +300,10 @@ impl<'s> ClientContext<'s> {
     fn places(&self, bytes: usize) -> Result<[StatementPlace<'s>; 2], String> {
         let limits = self.limits;
         let most = MostKept { count: limits.statements, bytes: limits.statement_bytes };
-        let own = self.own_kept.take(bytes, most);
+        let own = self.own_kept.reserve_place(bytes, most);
         let own = own.ok_or_else(|| too_many_prepared(most, "on this connection"))?;
         let most = MostKept { count: limits.all_statements, bytes: limits.all_statement_bytes };
-        let all = self.all_kept.take(bytes, most);
+        let all = self.all_kept.reserve_place(bytes, most);
         let all = all.ok_or_else(|| too_many_prepared(most, "on all connections together"))?;
         Ok([own, all])
     }
@@ -324,15 +325,15 @@ impl<'s> ClientContext<'s> {
     #[cold]
     fn renew(&mut self) -> Duration {
         let variables = self.connection.variables();
-        self.changes = variables.changes();
-        let charset = |name: &str| match variables.text(name) {
+        self.changes = variables.change_count();
+        let charset = |name: &str| match variables.value_text(name) {
             // NULL: as they are.
             None | Some("") => Charset::Utf8,
-            Some(name) => Charset::named(name),
+            Some(name) => Charset::from_name(name),
         };
         self.says = charset("character_set_client");
         self.reads = charset("character_set_results");
-        let seconds = variables.text("wait_timeout").and_then(|text| text.parse().ok());
+        let seconds = variables.value_text("wait_timeout").and_then(|text| text.parse().ok());
         // The kernel takes zero for no bound at all.
         seconds.map_or(self.limits.silent, |seconds: u64| {
             Duration::from_secs(seconds.clamp(1, YEAR_SECONDS))

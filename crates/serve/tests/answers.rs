@@ -41,7 +41,7 @@ fn rows_are_the_same_as_text_and_as_bytes() {
     client.fetch(statement, &Vec::new(), &mut buffer).unwrap();
     let binary: Vec<String> = (0..buffer.rows())
         .map(|row| {
-            let value = |column| match buffer.text(row, column) {
+            let value = |column| match buffer.text_at(row, column) {
                 Some(text) => String::from_utf8_lossy(text).into_owned(),
                 None => "NULL".to_owned(),
             };
@@ -217,7 +217,7 @@ fn an_account_without_a_password_takes_no_proof() {
 
 /// A server whose account has no password, so that raw clients get in.
 fn open_server() -> EngineListener {
-    let listener = Listener::tcp("127.0.0.1:0").unwrap();
+    let listener = Listener::bind_tcp("127.0.0.1:0").unwrap();
     let engine = crate::place::on_disk(&SimDisk::default());
     EngineListener::start(listener, engine, settings(ServeLimits::default(), "")).unwrap()
 }
@@ -311,7 +311,7 @@ fn a_request_of_several_packets_is_one() {
 #[test]
 fn a_unix_socket_serves_as_well() {
     let directory = tempfile::tempdir().unwrap();
-    let listener = Listener::unix(&directory.path().join("s")).unwrap();
+    let listener = Listener::bind_unix(&directory.path().join("s")).unwrap();
     let engine = crate::place::on_disk(&SimDisk::default());
     let settings = settings(ServeLimits::default(), crate::place::PASSWORD);
     let server = EngineListener::start(listener, engine, settings).unwrap();

@@ -14,7 +14,7 @@ use crate::place::{Raw, connect, endpoint, on_disk, refused, rows, serve, settin
 
 /// A server whose account has no password, so that raw clients get in.
 fn open_server(limits: ServeLimits) -> EngineListener {
-    let listener = Listener::tcp("127.0.0.1:0").unwrap();
+    let listener = Listener::bind_tcp("127.0.0.1:0").unwrap();
     EngineListener::start(listener, on_disk(&SimDisk::default()), settings(limits, "")).unwrap()
 }
 

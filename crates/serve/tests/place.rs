@@ -43,7 +43,7 @@ pub(crate) fn server() -> EngineListener {
 }
 
 pub(crate) fn serve(served: impl Into<ServedEngine>, limits: ServeLimits) -> EngineListener {
-    let listener = Listener::tcp("127.0.0.1:0").unwrap();
+    let listener = Listener::bind_tcp("127.0.0.1:0").unwrap();
     EngineListener::start(listener, served, settings(limits, PASSWORD)).unwrap()
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn endpoint(server: &EngineListener) -> Endpoint {
         user: "dbdyno".to_owned(),
         password: Secret::new(PASSWORD),
         database: "test".to_owned(),
-        security: Security::off(),
+        security: Security::without_tls(),
     }
 }
 

@@ -24,7 +24,7 @@ const TLS: u32 = 1 << 11;
 const USUAL: u32 = 0x0008_8200;
 
 fn server(security: ServerSecurity, password: &str) -> EngineListener {
-    on(Listener::tcp("127.0.0.1:0").unwrap(), security, password)
+    on(Listener::bind_tcp("127.0.0.1:0").unwrap(), security, password)
 }
 
 fn on(listener: Listener, security: ServerSecurity, password: &str) -> EngineListener {
@@ -35,13 +35,13 @@ fn on(listener: Listener, security: ServerSecurity, password: &str) -> EngineLis
 
 fn encrypted(plain: &Endpoint) -> Endpoint {
     let tls = Tls { mode: Some(TlsMode::Required), ..Tls::default() };
-    let security = Security::of(&tls, Dialect::Mysql, &plain.transport).unwrap();
+    let security = Security::from_options(&tls, Dialect::Mysql, &plain.transport).unwrap();
     Endpoint { security, ..plain.clone() }
 }
 
 #[test]
 fn who_asks_for_encryption_has_it_and_others_need_not() {
-    let server = server(ServerSecurity::made().unwrap(), crate::place::PASSWORD);
+    let server = server(ServerSecurity::self_signed().unwrap(), crate::place::PASSWORD);
     let mut open = connect(&server);
     assert_eq!(open.encryption(), None);
     assert_eq!(rows(&mut open, "SHOW STATUS LIKE 'ssl%'"), ["Ssl_version|", "Ssl_cipher|"]);
@@ -64,7 +64,7 @@ fn who_asks_for_encryption_has_it_and_others_need_not() {
 
 #[test]
 fn who_has_to_encrypt_and_does_not_is_told_so() {
-    let required = ServerSecurity::made().unwrap().required();
+    let required = ServerSecurity::self_signed().unwrap().required();
     let over_tcp = server(required.clone(), crate::place::PASSWORD);
     let plain = endpoint(&over_tcp);
     let error = MysqlConnection::connect(&plain).unwrap_err().to_string();
@@ -75,7 +75,7 @@ fn who_has_to_encrypt_and_does_not_is_told_so() {
     over_tcp.stop().unwrap();
     // What goes through a socket of this host is nobody else's to read.
     let directory = tempfile::tempdir().unwrap();
-    let socket = Listener::unix(&directory.path().join("s")).unwrap();
+    let socket = Listener::bind_unix(&directory.path().join("s")).unwrap();
     let over_socket = on(socket, required, crate::place::PASSWORD);
     assert_eq!(connect(&over_socket).encryption(), None);
     let client = MysqlConnection::connect(&encrypted(&endpoint(&over_socket))).unwrap();
@@ -139,7 +139,7 @@ fn packet(stream: &mut impl Read) -> (u8, Vec<u8>) {
 
 /// A server whose account has no password, so that raw clients get in.
 fn open_server() -> EngineListener {
-    server(ServerSecurity::made().unwrap(), "")
+    server(ServerSecurity::self_signed().unwrap(), "")
 }
 
 /// Another client is served, encrypted and not.

@@ -33,7 +33,7 @@ const DIRTY_PCT_MEANWHILE: &str = "0.5";
 ///
 /// # Errors
 /// A broken connection.
-pub fn backlog(
+pub fn server_backlog(
     client: &mut dyn Client,
     server: ServerRelease,
     tables: &[TableName],
@@ -58,12 +58,12 @@ impl DirtyPageLimits {
     ///
     /// # Errors
     /// The server's refusal.
-    pub fn lower(client: Box<dyn Client>) -> Result<DirtyPageLimits, WireError> {
+    pub fn lower_limits(client: Box<dyn Client>) -> Result<DirtyPageLimits, WireError> {
         let mut lowered = DirtyPageLimits { client, before: Vec::new() };
         // The low-water mark may never be above the limit: it goes down first and up last.
         for name in ["innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"] {
             let before = match lowered.client.query(&format!("SELECT @@GLOBAL.{name}")) {
-                Ok(rows) => number_in(rows.single()),
+                Ok(rows) => number_in(rows.first_value()),
                 Err(error) if error.is_fatal() => return Err(error),
                 // MySQL 5.5 has no low-water mark.
                 Err(_) => continue,
@@ -99,7 +99,7 @@ impl Drop for DirtyPageLimits {
 }
 
 /// What InnoDB has left to do, as far as we may see it.
-pub(crate) fn innodb(
+pub(crate) fn innodb_backlog(
     client: &mut dyn Client,
     server: ServerRelease,
     _tables: &[TableName],
@@ -132,14 +132,14 @@ pub(crate) fn innodb(
 /// ask the first. Before PostgreSQL 13 progress of ANALYZE is told nowhere, and what a worker does
 /// is read from its title, which others than a superuser do not see.
 fn workers_at(tables: &[TableName]) -> [String; 2] {
-    let ids: Vec<String> = tables.iter().map(TableName::oid).collect();
+    let ids: Vec<String> = tables.iter().map(TableName::oid_expression).collect();
     let ids = ids.join(", ");
     let at = |view: &str| format!("(SELECT count(*) FROM {view} WHERE relid IN ({ids}))");
     // A name behind a point, at the end or before a blank.
     let titles: Vec<String> = tables
         .iter()
         .map(|table| {
-            let name = table.text();
+            let name = table.name_literal();
             format!("(strpos(query || ' ', '.' || {name}::text || ' ') > 0)")
         })
         .chain(["false".to_owned()])
@@ -184,7 +184,7 @@ pub(crate) fn write_ahead_log(
 }
 
 /// What RocksDB has left to do in its own threads.
-pub(crate) fn compactions(
+pub(crate) fn rocksdb_backlog(
     client: &mut dyn Client,
     _server: ServerRelease,
     _tables: &[TableName],
@@ -205,7 +205,7 @@ pub(crate) fn compactions(
 }
 
 /// Transactions of the engine that has to purge.
-pub(crate) fn unpurged(
+pub(crate) fn purge_backlog(
     client: &mut dyn Client,
     _server: ServerRelease,
     _tables: &[TableName],
@@ -229,7 +229,7 @@ pub fn unpurged_transactions(client: &mut dyn Client) -> Result<Option<f64>, Wir
 /// A single number; `None` where we may not ask.
 fn number(client: &mut dyn Client, sql: &str) -> Result<Option<u64>, WireError> {
     match client.query(sql) {
-        Ok(rows) => Ok(rows.single().and_then(|value| value.parse().ok())),
+        Ok(rows) => Ok(rows.first_value().and_then(|value| value.parse().ok())),
         Err(error) if error.is_fatal() => Err(error),
         Err(_) => Ok(None),
     }

@@ -20,7 +20,7 @@ use dbdyno_wire::{Client, Rows, WireError};
 
 use crate::family::{CatalogueKind, ServerRelease};
 use crate::onlooker::postgres_session;
-use crate::refusal::{Refusal, ask};
+use crate::refusal::{Refusal, ask_server};
 
 /// Why tables were not taken away.
 #[derive(Debug)]
@@ -90,14 +90,17 @@ impl Catalogue {
     ///
     /// # Errors
     /// The server's refusal.
-    pub fn of(mut client: Box<dyn Client>, server: ServerRelease) -> Result<Catalogue, WireError> {
+    pub fn from_client(
+        mut client: Box<dyn Client>,
+        server: ServerRelease,
+    ) -> Result<Catalogue, WireError> {
         let kind = match server.family().catalogue {
             CatalogueKind::Schemas => Kind::Postgres(postgres_session(&mut *client)?),
             CatalogueKind::Tables => Kind::Engine,
             CatalogueKind::Databases => {
                 server.begin_to_look(&mut *client)?;
                 let case = client.query("SELECT @@lower_case_table_names")?;
-                let matters = case.single() == Some("0");
+                let matters = case.first_value() == Some("0");
                 Kind::Mysql(if matters { Case::Matters } else { Case::IsFolded })
             }
         };
@@ -122,7 +125,7 @@ impl Catalogue {
     }
 
     /// A name in a statement: with its schema, where there are schemas.
-    pub fn place(&self, table: &Identifier) -> String {
+    pub fn qualified_name(&self, table: &Identifier) -> String {
         match &self.kind {
             Kind::Postgres(Some(schema)) => format!("{schema}.{table}"),
             _ => table.to_string(),
@@ -133,7 +136,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// The server's refusal.
-    pub fn occupants(
+    pub fn find_occupants(
         &mut self,
         names: &[Identifier],
     ) -> Result<BTreeMap<String, Occupant>, WireError> {
@@ -229,7 +232,7 @@ impl Catalogue {
             }
             Kind::Engine => return Ok(self.client.query("SHOW TABLES")?.rows.is_empty()),
         };
-        Ok(self.client.query(question)?.single() == Some("0"))
+        Ok(self.client.query(question)?.first_value() == Some("0"))
     }
 
     /// Carries out a statement.
@@ -237,7 +240,7 @@ impl Catalogue {
     /// # Errors
     /// The server's refusal.
     pub fn run(&mut self, sql: &str) -> Result<(), Refusal> {
-        ask(&mut *self.client, sql).map(drop)
+        ask_server(&mut *self.client, sql).map(drop)
     }
 
     /// Takes those of these tables away that are there: ordinary ones of our account alone.
@@ -246,7 +249,7 @@ impl Catalogue {
     /// [`CatalogueError::NotOurs`] for anything else that is called so, before anything is dropped;
     /// the server's refusal.
     pub fn drop_tables(&mut self, names: &[Identifier]) -> Result<(), CatalogueError> {
-        let found = self.occupants(names)?;
+        let found = self.find_occupants(names)?;
         if let Some((name, Occupant::Other(what))) =
             found.iter().find(|(_, occupant)| **occupant != Occupant::Table)
         {
@@ -259,7 +262,7 @@ impl Catalogue {
             let (before, mut failed) = (left.len(), None);
             let mut kept = Vec::new();
             for name in left {
-                match self.run(&format!("DROP TABLE {}", self.place(name))) {
+                match self.run(&format!("DROP TABLE {}", self.qualified_name(name))) {
                     Ok(()) => {}
                     Err(refusal) if !refusal.error.is_fatal() => {
                         failed = failed.or(Some(refusal));

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::server_facts::{ASKED, FACTS, FactPlace, ServerFact, fact};
+use dbdyno_model::server_facts::{ASKED, FACTS, FactPlace, ServerFact, find_fact};
 use dbdyno_wire::{Client, WireError};
 
 use crate::family::ServerRelease;
@@ -37,10 +37,12 @@ pub struct FactReader {
 
 impl FactReader {
     /// All that a release tells.
-    pub fn of(server: ServerRelease) -> FactReader {
+    pub fn for_release(server: ServerRelease) -> FactReader {
         let all = server.family().product.into_iter().flat_map(|product| {
             let all = ASKED.iter().chain(FACTS);
-            all.filter_map(move |fact| Some((fact, fact.place(product, server.number())?)))
+            all.filter_map(move |fact| {
+                Some((fact, fact.place_in(product, server.version_number())?))
+            })
         });
         FactReader { questions: questions(&all.collect::<Vec<_>>()) }
     }
@@ -65,8 +67,10 @@ pub fn read_fact(
     server: ServerRelease,
     name: &str,
 ) -> Result<Option<f64>, WireError> {
-    let Some((fact, product)) = fact(name).zip(server.family().product) else { return Ok(None) };
-    for place in fact.places(product, server.number()) {
+    let Some((fact, product)) = find_fact(name).zip(server.family().product) else {
+        return Ok(None);
+    };
+    for place in fact.places_in(product, server.version_number()) {
         for question in questions(&[(fact, place)]) {
             let mut facts = FactValues::new();
             match question.ask(client, &mut facts) {
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn a_release_is_asked_one_question_for_each_place() {
         let of = |version, dialect| {
-            let reader = FactReader::of(ServerRelease::of_version(version, dialect));
+            let reader = FactReader::for_release(ServerRelease::of_version(version, dialect));
             reader.questions.into_iter().map(|one| one.sql)
         };
         let mysql: Vec<String> = of("5.6.24", Dialect::Mysql).collect();

@@ -17,11 +17,12 @@ use dbdyno_model::{Dialect, Product};
 use dbdyno_wire::Client;
 
 use crate::backlog::{
-    HISTORY_MOST, HISTORY_MOST_MYSQL, compactions, innodb, unpurged, workers, write_ahead_log,
+    HISTORY_MOST, HISTORY_MOST_MYSQL, innodb_backlog, purge_backlog, rocksdb_backlog, workers,
+    write_ahead_log,
 };
 use crate::family::{
     AnalyzeForm, CatalogueKind, ColumnKnowledge, ReleasePlace, ServerFamily, ServerRelease,
-    TransactionNumbers, WaitSource, always, since,
+    TransactionNumbers, WaitSource, any_release, since_release,
 };
 use crate::histograms::{MARIADB_COLUMNS, MYSQL_COLUMNS, POSTGRES_COLUMNS};
 use crate::isolation::{MYSQL_LEVEL, POSTGRES_LEVEL};
@@ -66,7 +67,7 @@ static FAMILIES: &[ServerFamily] = &[
         name: "the served reference engine",
         mark: "-dbdyno-",
         catalogue: CatalogueKind::Tables,
-        backlog: unpurged,
+        backlog: purge_backlog,
         ..UNKNOWN
     },
     // What is known of it is that it keeps rows otherwise: no counters, histograms and reports of
@@ -89,15 +90,15 @@ static FAMILIES: &[ServerFamily] = &[
         first_words: Some("SET NAMES latin1"),
         loan: &MARIADB_LOAN,
         prices: MARIADB_PRICES,
-        columns: &[always(ColumnKnowledge::Asked(MARIADB_COLUMNS))],
+        columns: &[any_release(ColumnKnowledge::Asked(MARIADB_COLUMNS))],
         explain: EXPLAIN_TABLE,
-        trace: &[since(10_04_00, ())],
-        analyze: &[always(AnalyzeForm::Json("ANALYZE FORMAT=JSON"))],
-        counts_reads: &[always(())],
-        backlog: innodb,
+        trace: &[since_release(10_04_00, ())],
+        analyze: &[any_release(AnalyzeForm::Json("ANALYZE FORMAT=JSON"))],
+        counts_reads: &[any_release(())],
+        backlog: innodb_backlog,
         history_most: HISTORY_MOST,
         sizes: MYSQL_SIZES,
-        waits: &[always(WaitSource::Innodb)],
+        waits: &[any_release(WaitSource::Innodb)],
         open_transactions: INNODB_OPEN,
         has_monitor: true,
         checks_snapshots: Some("SELECT @@innodb_snapshot_isolation"),
@@ -112,20 +113,20 @@ static FAMILIES: &[ServerFamily] = &[
         loan: &MYSQL_LOAN,
         prices: MYSQL_PRICES,
         columns: &[
-            since(8_00_00, ColumnKnowledge::Asked(MYSQL_COLUMNS)),
-            always(ColumnKnowledge::Nothing),
+            since_release(8_00_00, ColumnKnowledge::Asked(MYSQL_COLUMNS)),
+            any_release(ColumnKnowledge::Nothing),
         ],
         explain: EXPLAIN_TABLE,
-        trace: &[since(5_06_00, ())],
-        analyze: &[since(
+        trace: &[since_release(5_06_00, ())],
+        analyze: &[since_release(
             8_00_18,
             AnalyzeForm::Lines(&["EXPLAIN ANALYZE FORMAT=TREE", "EXPLAIN ANALYZE"]),
         )],
-        counts_reads: &[always(())],
-        backlog: innodb,
+        counts_reads: &[any_release(())],
+        backlog: innodb_backlog,
         history_most: HISTORY_MOST_MYSQL,
         sizes: MYSQL_SIZES,
-        waits: &[since(8_00_00, WaitSource::LockWaits), always(WaitSource::Innodb)],
+        waits: &[since_release(8_00_00, WaitSource::LockWaits), any_release(WaitSource::Innodb)],
         open_transactions: INNODB_OPEN,
         has_monitor: true,
         replication: MYSQL_REPLICATION,
@@ -138,11 +139,13 @@ static FAMILIES: &[ServerFamily] = &[
         product: Some(Product::Postgres),
         catalogue: CatalogueKind::Schemas,
         loan: &POSTGRES_LOAN,
-        columns: &[always(ColumnKnowledge::Asked(POSTGRES_COLUMNS))],
-        analyze: &[always(AnalyzeForm::Lines(&["EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF)"]))],
+        columns: &[any_release(ColumnKnowledge::Asked(POSTGRES_COLUMNS))],
+        analyze: &[any_release(AnalyzeForm::Lines(&[
+            "EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF)",
+        ]))],
         backlog: workers,
         sizes: POSTGRES_SIZES,
-        waits: &[always(WaitSource::BlockingPids)],
+        waits: &[any_release(WaitSource::BlockingPids)],
         open_transactions: POSTGRES_OPEN,
         session_level: POSTGRES_LEVEL,
         ..UNKNOWN
@@ -151,7 +154,7 @@ static FAMILIES: &[ServerFamily] = &[
         name: "the reference engine",
         dialect: Dialect::Engine,
         catalogue: CatalogueKind::Tables,
-        backlog: unpurged,
+        backlog: purge_backlog,
         session_level: &[],
         ..UNKNOWN
     },
@@ -170,7 +173,7 @@ static FAMILIES: &[ServerFamily] = &[
         dialect: Dialect::Rocksdb,
         explain: &[],
         catalogue: CatalogueKind::Tables,
-        backlog: compactions,
+        backlog: rocksdb_backlog,
         ..UNKNOWN
     },
 ];
@@ -178,7 +181,7 @@ static FAMILIES: &[ServerFamily] = &[
 impl ServerRelease {
     /// The server behind a connection that speaks this dialect, by the version that it told at the
     /// login.
-    pub fn of(client: &dyn Client, dialect: Dialect) -> ServerRelease {
+    pub fn of_client(client: &dyn Client, dialect: Dialect) -> ServerRelease {
         ServerRelease::of_version(client.server_version(), dialect)
     }
 
@@ -215,7 +218,11 @@ mod tests {
             ("", Dialect::Sqlite, "SQLite", 0),
         ] {
             let server = ServerRelease::of_version(version, dialect);
-            assert_eq!((server.family().name, server.number()), (name, number), "{version}");
+            assert_eq!(
+                (server.family().name, server.version_number()),
+                (name, number),
+                "{version}"
+            );
         }
     }
 

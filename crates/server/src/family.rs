@@ -96,17 +96,17 @@ pub(crate) struct Way<T> {
 pub(crate) type Ways<T> = &'static [Way<T>];
 
 /// One that all releases understand, or of which it is not known since when.
-pub(crate) const fn always<T>(how: T) -> Way<T> {
+pub(crate) const fn any_release<T>(how: T) -> Way<T> {
     Way { since: 0, how }
 }
 
 /// One that is understood from a release on.
-pub(crate) const fn since<T>(release: u32, how: T) -> Way<T> {
+pub(crate) const fn since_release<T>(release: u32, how: T) -> Way<T> {
     Way { since: release, how }
 }
 
 /// How a question is asked of a server; `None` where it is not answered.
-pub(crate) fn way<T: Copy>(ways: Ways<T>, server: ServerRelease) -> Option<T> {
+pub(crate) fn way_for<T: Copy>(ways: Ways<T>, server: ServerRelease) -> Option<T> {
     ways.iter().find(|way| server.number >= way.since).map(|way| way.how)
 }
 
@@ -125,7 +125,7 @@ impl ServerRelease {
     }
 
     /// Its release: 8.0.33 is 80033, 15.20 is 152000.
-    pub fn number(self) -> u32 {
+    pub fn version_number(self) -> u32 {
         self.number
     }
 

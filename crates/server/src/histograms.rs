@@ -8,7 +8,7 @@
 
 use dbdyno_wire::Rows;
 
-use crate::family::{ColumnKnowledge, way};
+use crate::family::{ColumnKnowledge, way_for};
 use crate::onlooker::Onlooker;
 
 /// Columns that are looked at.
@@ -17,7 +17,7 @@ const COLUMNS_MOST: usize = 4_000;
 /// What a server knows of all columns of the session's database: rows of table, column, kind,
 /// buckets, distinct values, most common values and days since; `None` where it does not tell.
 pub fn column_statistics(onlooker: &mut Onlooker) -> Option<Rows> {
-    let question = match way(onlooker.server.family().columns, onlooker.server)? {
+    let question = match way_for(onlooker.server.family().columns, onlooker.server)? {
         ColumnKnowledge::Nothing => return Some(Rows::default()),
         ColumnKnowledge::Asked(question) => question,
     };

@@ -13,7 +13,7 @@ pub(crate) const POSTGRES_LEVEL: &[&str] = &["SHOW default_transaction_isolation
 /// The level of a session; `None` where the server does not tell it.
 pub fn session_level(client: &mut dyn Client, server: ServerRelease) -> Option<IsolationLevel> {
     server.family().session_level.iter().find_map(|sql| {
-        let name = client.query(sql).ok()?.single()?.to_lowercase().replace([' ', '_'], "-");
+        let name = client.query(sql).ok()?.first_value()?.to_lowercase().replace([' ', '_'], "-");
         IsolationLevel::named(&name)
     })
 }
@@ -22,5 +22,5 @@ pub fn session_level(client: &mut dyn Client, server: ServerRelease) -> Option<I
 /// told to.
 pub fn checks_snapshots(client: &mut dyn Client, server: ServerRelease) -> bool {
     let asked = server.family().checks_snapshots.map(|sql| client.query(sql));
-    asked.is_some_and(|asked| asked.is_ok_and(|rows| rows.single() == Some("1")))
+    asked.is_some_and(|asked| asked.is_ok_and(|rows| rows.first_value() == Some("1")))
 }

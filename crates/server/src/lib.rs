@@ -33,7 +33,7 @@ mod tables;
 mod vacuum;
 mod waits;
 
-pub use backlog::{DirtyPageLimits, backlog, unpurged_transactions};
+pub use backlog::{DirtyPageLimits, server_backlog, unpurged_transactions};
 pub use catalogue::{Catalogue, CatalogueError, Occupant};
 pub use facts::{FactReader, FactValues, read_fact};
 pub use family::{BacklogGauge, ReplicationWords, ServerFamily, ServerRelease, StatisticsExtent};

@@ -23,7 +23,7 @@ impl TableNames {
     ///
     /// # Errors
     /// What cannot be a name.
-    pub fn exactly(&self, name: &str) -> Result<TableName, UnfitName> {
+    pub fn of_exact_name(&self, name: &str) -> Result<TableName, UnfitName> {
         self.placed(Identifier::new(name, self.dialect)?)
     }
 
@@ -54,17 +54,17 @@ pub struct TableName {
 
 impl TableName {
     /// As it stands in FROM.
-    pub fn place(&self) -> &str {
+    pub fn qualified_name(&self) -> &str {
         &self.place
     }
 
     /// Its name as a text for a statement, to be compared in a catalogue.
-    pub fn text(&self) -> Literal {
+    pub(crate) fn name_literal(&self) -> Literal {
         Literal::new(self.name.name(), self.dialect)
     }
 
     /// Its oid in PostgreSQL, as an expression.
-    pub fn oid(&self) -> String {
+    pub(crate) fn oid_expression(&self) -> String {
         let place = Literal::new(&self.place, self.dialect);
         format!("{place}::pg_catalog.regclass::pg_catalog.oid")
     }

@@ -32,8 +32,11 @@ impl Onlooker {
     ///
     /// # Errors
     /// The server's refusal.
-    pub fn of(mut client: Box<dyn Client>, dialect: Dialect) -> Result<Onlooker, WireError> {
-        let server = ServerRelease::of(&*client, dialect);
+    pub fn from_client(
+        mut client: Box<dyn Client>,
+        dialect: Dialect,
+    ) -> Result<Onlooker, WireError> {
+        let server = ServerRelease::of_client(&*client, dialect);
         let schema = match server.family().catalogue {
             CatalogueKind::Schemas => postgres_session(&mut *client)?,
             CatalogueKind::Databases | CatalogueKind::Tables => {
@@ -63,7 +66,8 @@ pub fn look_safely(client: &mut dyn Client, dialect: Dialect) -> Result<(), Wire
 /// # Errors
 /// The server's refusal, or a schema that cannot be named.
 pub(crate) fn postgres_session(client: &mut dyn Client) -> Result<Option<Identifier>, WireError> {
-    let schema = client.query("SELECT pg_catalog.current_schema()")?.single().map(str::to_owned);
+    let schema =
+        client.query("SELECT pg_catalog.current_schema()")?.first_value().map(str::to_owned);
     client.run(SAFE_PATH)?;
     let named = |name: String| {
         Identifier::new(&name, Dialect::Postgres)

@@ -10,11 +10,11 @@
 //!
 //! What a plan's rows mean is said where plans are compared.
 
-use dbdyno_json::{JsonTree, tree};
+use dbdyno_json::{JsonTree, parse_tree};
 use dbdyno_model::Dialect;
 use dbdyno_wire::{Client, Rows, WireError};
 
-use crate::family::{AnalyzeForm, ServerRelease, way};
+use crate::family::{AnalyzeForm, ServerRelease, way_for};
 
 /// The trace of a statement needs so much memory at most, bytes.
 const TRACE_BYTES: u64 = 4 << 20;
@@ -54,14 +54,14 @@ pub fn optimizer_trace(
     server: ServerRelease,
     sql: &str,
 ) -> Option<JsonTree> {
-    way(server.family().trace, server)?;
+    way_for(server.family().trace, server)?;
     client.run(&format!("SET optimizer_trace_max_mem_size={TRACE_BYTES}")).ok()?;
     client.run("SET optimizer_trace='enabled=on'").ok()?;
     let explained = client.query(&format!("EXPLAIN {sql}"));
     let trace = client.query("SELECT trace FROM information_schema.OPTIMIZER_TRACE");
     client.run("SET optimizer_trace='enabled=off'").ok()?;
     explained.ok()?;
-    tree(trace.ok()?.single()?).ok()
+    parse_tree(trace.ok()?.first_value()?).ok()
 }
 
 /// What a session of PostgreSQL executes that has prepared a statement, with `$1`, `$2` … for these
@@ -107,18 +107,18 @@ pub fn analyze_statement(
     server: ServerRelease,
     sql: &str,
 ) -> Option<AnalyzedPlan> {
-    match way(server.family().analyze, server)? {
+    match way_for(server.family().analyze, server)? {
         AnalyzeForm::Lines(words) => first_of(client, words, sql).map(AnalyzedPlan::Lines),
         AnalyzeForm::Json(words) => {
             let answer = client.query(&format!("{words} {sql}")).ok()?;
-            tree(answer.single()?).ok().map(AnalyzedPlan::Json)
+            parse_tree(answer.first_value()?).ok().map(AnalyzedPlan::Json)
         }
     }
 }
 
 /// Rows that a session has read until now; `None` where nobody counts them.
 pub fn session_reads(client: &mut dyn Client, server: ServerRelease) -> Option<f64> {
-    way(server.family().counts_reads, server)?;
+    way_for(server.family().counts_reads, server)?;
     let counters = client.query("SHOW SESSION STATUS LIKE 'Handler_read%'").ok()?;
     Some(counters.rows.iter().filter_map(|row| row.get(1)?.as_deref()?.parse::<f64>().ok()).sum())
 }

@@ -13,7 +13,7 @@
 use dbdyno_model::{Dialect, Environment, Literal, plain_number};
 use dbdyno_wire::{Client, WireError};
 
-use crate::family::{ReadPrices, ServerRelease, Ways, since, way};
+use crate::family::{ReadPrices, ServerRelease, Ways, since_release, way_for};
 use crate::statistics::{LentStatistics, loan_refusal};
 
 const COST: &str = "cost.";
@@ -35,12 +35,12 @@ const DEFAULTS_OF_5_7: [(&str, &str); 8] = [
     ("memory_block_read_cost", "1"),
 ];
 
-pub(crate) static MYSQL_PRICES: Ways<ReadPrices> = &[since(5_07_00, mysql)];
-pub(crate) static MARIADB_PRICES: Ways<ReadPrices> = &[since(11_00_00, mariadb)];
+pub(crate) static MYSQL_PRICES: Ways<ReadPrices> = &[since_release(5_07_00, mysql)];
+pub(crate) static MARIADB_PRICES: Ways<ReadPrices> = &[since_release(11_00_00, mariadb)];
 
 /// Notes the prices; nothing where a server has none of its own, or does not tell them.
 pub fn note_prices(client: &mut dyn Client, server: ServerRelease, facts: &mut Environment) {
-    let found = way(server.family().prices, server).and_then(|read| read(client).ok());
+    let found = way_for(server.family().prices, server).and_then(|read| read(client).ok());
     for (name, value) in found.unwrap_or_default() {
         facts.set(format!("{COST}{name}"), value);
     }
@@ -90,7 +90,7 @@ pub struct OptimizerPrice {
 
 impl OptimizerPrice {
     /// As it is told: `mysql.server_cost row_evaluate_cost=0.2`.
-    pub fn told(&self) -> String {
+    pub fn as_assignment(&self) -> String {
         let global = if self.name.starts_with(INNODB) { "GLOBAL " } else { "" };
         format!("{global}{}={}", self.name, self.base)
     }
@@ -222,7 +222,7 @@ mod tests {
         ]);
         let found = differing_prices(&base, &test);
         let [one] = found.as_slice() else { panic!("{found:?}") };
-        assert_eq!(one.told(), "mysql.engine_cost default.0.memory_block_read_cost=1");
+        assert_eq!(one.as_assignment(), "mysql.engine_cost default.0.memory_block_read_cost=1");
         let (table, place) = place(one);
         assert_eq!(table, "mysql.engine_cost");
         assert_eq!(
@@ -247,7 +247,7 @@ mod tests {
         let fact = "cost.innodb.optimizer_row_lookup_cost";
         let found =
             differing_prices(&environment(&[(fact, "0.765970")]), &environment(&[(fact, "0.1")]));
-        assert_eq!(found[0].told(), "GLOBAL innodb.optimizer_row_lookup_cost=0.765970");
+        assert_eq!(found[0].as_assignment(), "GLOBAL innodb.optimizer_row_lookup_cost=0.765970");
         assert_eq!(global(&found[0], "1"), "SET GLOBAL innodb.optimizer_row_lookup_cost=1");
     }
 }

@@ -31,6 +31,6 @@ impl From<WireError> for Refusal {
 }
 
 /// The answer to a question, or the question that was refused.
-pub(crate) fn ask(client: &mut dyn Client, sql: &str) -> Result<Rows, Refusal> {
+pub(crate) fn ask_server(client: &mut dyn Client, sql: &str) -> Result<Rows, Refusal> {
     client.query(sql).map_err(|error| Refusal { sql: Some(sql.to_owned()), error })
 }

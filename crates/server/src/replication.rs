@@ -15,13 +15,13 @@ use dbdyno_model::{Dialect, Literal};
 use dbdyno_wire::{Client, Rows};
 
 use crate::family::{
-    ReplicationWords, ServerRelease, TransactionNumbers, Ways, always, since, way,
+    ReplicationWords, ServerRelease, TransactionNumbers, Ways, any_release, since_release, way_for,
 };
-use crate::refusal::{Refusal, ask};
+use crate::refusal::{Refusal, ask_server};
 
 pub(crate) const MYSQL_REPLICATION: Ways<ReplicationWords> =
-    &[since(8_00_23, NEW_WORDS), always(OLD_WORDS)];
-pub(crate) const MARIADB_REPLICATION: Ways<ReplicationWords> = &[always(OLD_WORDS)];
+    &[since_release(8_00_23, NEW_WORDS), any_release(OLD_WORDS)];
+pub(crate) const MARIADB_REPLICATION: Ways<ReplicationWords> = &[any_release(OLD_WORDS)];
 
 const NEW_WORDS: ReplicationWords = ReplicationWords {
     stop: "STOP REPLICA",
@@ -40,8 +40,8 @@ const OLD_WORDS: ReplicationWords = ReplicationWords {
 
 impl ReplicationWords {
     /// Those of a release; `None` where a family replicates otherwise.
-    pub fn of(server: ServerRelease) -> Option<ReplicationWords> {
-        way(server.family().replication, server)
+    pub fn for_release(server: ServerRelease) -> Option<ReplicationWords> {
+        way_for(server.family().replication, server)
     }
 }
 
@@ -58,7 +58,7 @@ pub fn replication_position(
         Some(TransactionNumbers::Domains) => "SELECT @@GLOBAL.gtid_binlog_pos",
         None => return Ok(None),
     };
-    Ok(ask(client, sql)?.single().map(str::to_owned))
+    Ok(ask_server(client, sql)?.first_value().map(str::to_owned))
 }
 
 /// How many transactions of a position of the first member another one has not done; `None` where
@@ -94,7 +94,7 @@ pub fn transactions_behind(
 
 /// The first value; empty for none and for NULL.
 fn single(client: &mut dyn Client, sql: &str) -> Result<String, Refusal> {
-    Ok(ask(client, sql)?.single().unwrap_or_default().to_owned())
+    Ok(ask_server(client, sql)?.first_value().unwrap_or_default().to_owned())
 }
 
 /// How many transactions a set of MySQL's GTIDs names: `UUID:1-5:8,UUID:3`.
@@ -165,8 +165,10 @@ pub fn replica_threads(
     client: &mut dyn Client,
     server: ServerRelease,
 ) -> Result<ReplicaThreads, Refusal> {
-    let Some(words) = ReplicationWords::of(server) else { return Ok(ReplicaThreads::default()) };
-    let status = ask(client, words.status)?;
+    let Some(words) = ReplicationWords::for_release(server) else {
+        return Ok(ReplicaThreads::default());
+    };
+    let status = ask_server(client, words.status)?;
     let [io, sql] = ["IO", "SQL"].map(|thread| ReplicaThread {
         state: column(
             &status,
@@ -198,14 +200,14 @@ pub struct StandbyStream {
 
 /// Where a release of PostgreSQL says what its standbys have replayed: bytes and seconds.
 const REPLAYED: Ways<[&str; 2]> = &[
-    since(
+    since_release(
         10_00_00,
         [
             "pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)",
             "coalesce(extract(epoch FROM replay_lag), 0)",
         ],
     ),
-    always(["pg_xlog_location_diff(pg_current_xlog_location(), replay_location)", "NULL"]),
+    any_release(["pg_xlog_location_diff(pg_current_xlog_location(), replay_location)", "NULL"]),
 ];
 
 /// What a source of PostgreSQL says of the standby that calls itself so.
@@ -217,9 +219,9 @@ pub fn standby_stream(
     server: ServerRelease,
     name: &str,
 ) -> Result<StandbyStream, Refusal> {
-    let [bytes, seconds] = way(REPLAYED, server).expect("all releases are named");
+    let [bytes, seconds] = way_for(REPLAYED, server).expect("all releases are named");
     let name = Literal::new(name, Dialect::Postgres);
-    let rows = ask(
+    let rows = ask_server(
         source,
         &format!(
             "SELECT state, greatest({bytes}, 0)::bigint, {seconds} FROM pg_stat_replication WHERE \
@@ -284,7 +286,7 @@ pub fn galera_address(client: &mut dyn Client) -> Result<String, Refusal> {
 /// # Errors
 /// The server's refusal.
 pub fn galera_status(client: &mut dyn Client) -> Result<GaleraStatus, Refusal> {
-    let rows = ask(client, "SHOW GLOBAL STATUS LIKE 'wsrep\\_%'")?;
+    let rows = ask_server(client, "SHOW GLOBAL STATUS LIKE 'wsrep\\_%'")?;
     let [state, size, ready, count] =
         ["wsrep_local_state_comment", "wsrep_cluster_size", "wsrep_ready", "wsrep_last_committed"]
             .map(|name| {

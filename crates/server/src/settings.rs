@@ -186,7 +186,7 @@ pub fn max_connections(client: &mut dyn Client, dialect: Dialect) -> Option<u64>
         Dialect::Postgres => "SHOW max_connections",
         _ => "SELECT @@global.max_connections",
     };
-    client.query(question).ok()?.single()?.parse().ok()
+    client.query(question).ok()?.first_value()?.parse().ok()
 }
 
 /// Where a server has its data; `None` where it does not tell.
@@ -201,7 +201,7 @@ pub fn data_directory(
         Dialect::Postgres => "SHOW data_directory",
         _ => "SELECT @@datadir",
     };
-    Ok(client.query(question)?.single().map(PathBuf::from))
+    Ok(client.query(question)?.first_value().map(PathBuf::from))
 }
 
 fn commit_of(redo: bool, binlog: bool) -> &'static str {
@@ -219,7 +219,7 @@ const DEFAULT_COLLATION: &str = "table.default.collation";
 /// superusers; a debug build of the MySQL family has it in its version. Frame pointers are told
 /// where the flags name them; machine code is not searched for them, which would be a guess.
 fn build(client: &mut dyn Client, dialect: Dialect, environment: &mut Environment) {
-    let mut ask = |sql: &str| Some(client.query(sql).ok()?.single()?.to_owned());
+    let mut ask = |sql: &str| Some(client.query(sql).ok()?.first_value()?.to_owned());
     match dialect {
         Dialect::Mysql => {
             let Some(version) = ask("SELECT version()") else { return };
@@ -264,7 +264,7 @@ fn sqlite_settings(client: &mut dyn Client) -> Result<Vec<Vec<Option<String>>>, 
     let mut settings = Vec::new();
     for pragma in SQLITE_PRAGMAS {
         let value = client.query(&format!("PRAGMA {pragma}"))?;
-        settings.push(vec![Some(pragma.to_owned()), value.single().map(str::to_owned)]);
+        settings.push(vec![Some(pragma.to_owned()), value.first_value().map(str::to_owned)]);
     }
     let options = client.query("PRAGMA compile_options")?.rows;
     let options: Vec<String> = options.into_iter().flatten().flatten().collect();

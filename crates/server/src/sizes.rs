@@ -22,7 +22,7 @@ pub(crate) const SQLITE_SIZES: &[&str] =
 /// server does not tell.
 pub fn database_bytes(client: &mut dyn Client, server: ServerRelease) -> Option<f64> {
     let mut questions = server.family().sizes.iter();
-    questions.find_map(|sql| client.query(sql).ok()?.single()?.parse().ok())
+    questions.find_map(|sql| client.query(sql).ok()?.first_value()?.parse().ok())
 }
 
 /// Dead rows of the tables of PostgreSQL whose names a regular expression has.
@@ -32,5 +32,5 @@ pub fn dead_rows(client: &mut dyn Client, server: ServerRelease, names: &str) ->
     let sql = format!(
         "SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relname ~ {names}"
     );
-    client.query(&sql).ok()?.single()?.parse().ok()
+    client.query(&sql).ok()?.first_value()?.parse().ok()
 }

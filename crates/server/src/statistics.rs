@@ -19,7 +19,8 @@ use dbdyno_model::{Dialect, Identifier, Literal};
 use dbdyno_wire::{Client, Rows, ServerError, WireError};
 
 use crate::family::{
-    ServerRelease, Statistics, StatisticsExtent, StatisticsLoan, always, since, way,
+    ServerRelease, Statistics, StatisticsExtent, StatisticsLoan, any_release, since_release,
+    way_for,
 };
 use crate::names::TableNames;
 use crate::onlooker::Onlooker;
@@ -33,8 +34,8 @@ pub(crate) static NOT_LENT: StatisticsLoan = StatisticsLoan {
 };
 
 pub(crate) static MYSQL_LOAN: StatisticsLoan = StatisticsLoan {
-    columns: &[since(8_00_00, histograms)],
-    tables: &[always(innodb)],
+    columns: &[since_release(8_00_00, histograms)],
+    tables: &[any_release(innodb)],
     // A server without a binary log refuses the word.
     unlogged: Some("SET sql_log_bin=0"),
     reread: |table| Some(format!("FLUSH TABLE {table}")),
@@ -42,7 +43,7 @@ pub(crate) static MYSQL_LOAN: StatisticsLoan = StatisticsLoan {
 };
 
 pub(crate) static MARIADB_LOAN: StatisticsLoan = StatisticsLoan {
-    columns: &[always(engine_independent)],
+    columns: &[any_release(engine_independent)],
     reread: |table| {
         Some(format!(
             "RENAME TABLE {table} TO dbdyno_reads_statistics, dbdyno_reads_statistics TO {table}"
@@ -52,7 +53,7 @@ pub(crate) static MARIADB_LOAN: StatisticsLoan = StatisticsLoan {
 };
 
 pub(crate) static POSTGRES_LOAN: StatisticsLoan = StatisticsLoan {
-    tables: &[since(18_00_00, postgres)],
+    tables: &[since_release(18_00_00, postgres)],
     refusal: "PostgreSQL takes statistics of another server since 18, and this one is older",
     ..NOT_LENT
 };
@@ -107,7 +108,7 @@ pub fn lend_statistics(
 ) -> Result<Option<LentStatistics>, String> {
     let taker = test.server;
     let loan = taker.family().loan;
-    if way(loan.tables, taker).is_none() {
+    if way_for(loan.tables, taker).is_none() {
         return Err(loan.refusal.to_owned());
     }
     let wanted = loan.read(&mut base, taker, extent).map_err(loan_refusal)?;
@@ -156,7 +157,7 @@ impl StatisticsLoan {
     ) -> Result<Statistics, WireError> {
         let mut read = Statistics::default();
         for ways in [self.columns, self.tables] {
-            let Some(reads) = way(ways, taker) else { continue };
+            let Some(reads) = way_for(ways, taker) else { continue };
             reads(&mut *onlooker.client, &onlooker.names, extent, &mut read)?;
         }
         Ok(read)

@@ -55,7 +55,7 @@ pub fn content_questions(
     table: SummedColumns<'_>,
     step: u64,
 ) -> Vec<TableQuestion> {
-    let place = name.place();
+    let place = name.qualified_name();
     let first = table.names.first().map_or("1", String::as_str);
     let column = |(place, name): (usize, &String)| {
         let base = table.numbers.iter().find(|(number, _)| *number == place).map(|(_, base)| *base);
@@ -112,7 +112,7 @@ pub fn storage_questions(dialect: Dialect, table: &TableName) -> Vec<TableQuesti
                     "SELECT engine, row_format, table_collation, table_rows, \
                      data_length + index_length FROM information_schema.tables \
                      WHERE table_schema = database() AND table_name = {}",
-                    table.text()
+                    table.name_literal()
                 ),
                 &[
                     "table.engine",
@@ -129,7 +129,7 @@ pub fn storage_questions(dialect: Dialect, table: &TableName) -> Vec<TableQuesti
                 format!(
                     "SELECT reltuples::bigint, pg_total_relation_size(oid), relpersistence, \
                      reloptions::text FROM pg_class WHERE oid = {}",
-                    table.oid()
+                    table.oid_expression()
                 ),
                 &["data.rows_estimated", "data.bytes", "table.persistence", "table.options"],
             ),
@@ -156,7 +156,7 @@ const INDEXES: &[&str] = &["table.indexes", "table.foreign_key_indexes"];
 
 /// `primary (id), index (k)`, spelled alike for both families; `none` where there is none.
 fn mysql_indexes(table: &TableName) -> String {
-    let table = table.text();
+    let table = table.name_literal();
     let all =
         |of: &str| format!("coalesce(group_concat({of} ORDER BY one SEPARATOR ', '), 'none')");
     let (others, own) = (all("if(is_of_key, NULL, one)"), all("if(is_of_key, one, NULL)"));
@@ -176,7 +176,7 @@ fn mysql_indexes(table: &TableName) -> String {
 }
 
 fn postgres_indexes(table: &TableName) -> String {
-    let oid = table.oid();
+    let oid = table.oid_expression();
     let all = |which: &str| {
         format!("coalesce(string_agg(one, ', ' ORDER BY one) FILTER (WHERE {which}), 'none')")
     };

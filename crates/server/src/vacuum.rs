@@ -23,8 +23,8 @@ use std::time::Duration;
 use dbdyno_model::{Dialect, Literal};
 use dbdyno_wire::Client;
 
-use crate::family::{ServerRelease, Ways, since, way};
-use crate::refusal::{Refusal, ask};
+use crate::family::{ServerRelease, Ways, since_release, way_for};
+use crate::refusal::{Refusal, ask_server};
 
 /// What a session is told before it writes rows that are vacuumed next, or statistics, whose commit
 /// takes all before it to the disk.
@@ -36,7 +36,7 @@ const AGAIN_MOST: u32 = 4;
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// How VACUUM is told to clean up indexes whatever it costs. Callaghan does so from that release
 /// on.
-const INDEX_CLEANUP: Ways<&str> = &[since(12_00_00, "(INDEX_CLEANUP ON) ")];
+const INDEX_CLEANUP: Ways<&str> = &[since_release(12_00_00, "(INDEX_CLEANUP ON) ")];
 
 /// Vacuums a table, which is named as it stands in statements, and again as long as some of its
 /// rows are not known to be visible; a few times at most, for sessions of others may be in the way
@@ -45,8 +45,8 @@ const INDEX_CLEANUP: Ways<&str> = &[since(12_00_00, "(INDEX_CLEANUP ON) ")];
 /// # Errors
 /// The server's refusal.
 pub fn vacuum(client: &mut dyn Client, table: &str) -> Result<(), Refusal> {
-    let server = ServerRelease::of(client, Dialect::Postgres);
-    let options = way(INDEX_CLEANUP, server).unwrap_or_default();
+    let server = ServerRelease::of_client(client, Dialect::Postgres);
+    let options = way_for(INDEX_CLEANUP, server).unwrap_or_default();
     let sql = format!("VACUUM {options}{table}");
     for again in 0..=AGAIN_MOST {
         if again > 0 {
@@ -54,7 +54,7 @@ pub fn vacuum(client: &mut dyn Client, table: &str) -> Result<(), Refusal> {
             // Who may not do that waits for the server to write its log by itself.
             client.query(FLUSH).ok();
         }
-        ask(client, &sql)?;
+        ask_server(client, &sql)?;
         if unknown_pages(client, table)? <= 0 {
             break;
         }
@@ -70,7 +70,7 @@ fn unknown_pages(client: &mut dyn Client, table: &str) -> Result<i64, Refusal> {
         "SELECT relpages OPERATOR(pg_catalog.-) relallvisible FROM pg_catalog.pg_class \
          WHERE oid OPERATOR(pg_catalog.=) {name}::pg_catalog.regclass::pg_catalog.oid"
     );
-    let rows = ask(client, &sql)?;
+    let rows = ask_server(client, &sql)?;
     let pages = rows.rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok());
     Ok(pages.unwrap_or(0))
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use dbdyno_wire::{Client, Rows, WireError};
 
-use crate::family::{ServerRelease, WaitSource, way};
+use crate::family::{ServerRelease, WaitSource, way_for};
 use crate::innodb::innodb_status;
 
 /// How long the tables of InnoDB are left alone before they are read again.
@@ -70,11 +70,11 @@ impl BlockingWatch {
     ///
     /// # Errors
     /// A server of a family that does not say which sessions wait.
-    pub fn of(
+    pub fn from_client(
         mut client: Box<dyn Client>,
         server: ServerRelease,
     ) -> Result<BlockingWatch, WireError> {
-        let Some(source) = way(server.family().waits, server) else {
+        let Some(source) = way_for(server.family().waits, server) else {
             let name = server.family().name;
             return Err(WireError::Protocol(format!(
                 "{name} does not say which sessions wait for which, or it is not known how to ask \
@@ -84,7 +84,7 @@ impl BlockingWatch {
         };
         let is_on = |client: &mut dyn Client| {
             let asked = client.query("SELECT @@performance_schema");
-            asked.is_ok_and(|rows| rows.single() == Some("1"))
+            asked.is_ok_and(|rows| rows.first_value() == Some("1"))
         };
         let by_tables = match source {
             WaitSource::LockWaits => !is_on(&mut *client),
@@ -98,7 +98,7 @@ impl BlockingWatch {
     ///
     /// # Errors
     /// The server's refusal.
-    pub fn look(
+    pub fn look_at_sessions(
         &mut self,
         ids: &[u64],
         now: &dyn Fn() -> Duration,
@@ -143,7 +143,7 @@ impl BlockingWatch {
     }
 
     /// For which each of these sessions waits; `None` where the server does not say.
-    pub fn blockers(
+    pub fn find_blockers(
         &mut self,
         ids: &[u64],
         now: &dyn Fn() -> Duration,
@@ -165,7 +165,7 @@ impl BlockingWatch {
     }
 
     /// Ends a session from outside.
-    pub fn end(&mut self, id: u64) {
+    pub fn end_session(&mut self, id: u64) {
         let sql = match self.source {
             WaitSource::BlockingPids => format!("SELECT pg_terminate_backend({id})"),
             WaitSource::LockWaits | WaitSource::Innodb => format!("KILL {id}"),

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex};
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_server::{
-    BlockingWatch, FactReader, Onlooker, ServerRelease, StatisticsExtent, backlog,
-    column_statistics, database_bytes, explain_statement, latest_deadlock, lend_statistics,
-    open_transactions, optimizer_trace, read_fact, replication_position, session_level,
-    session_reads,
+    BlockingWatch, FactReader, Onlooker, ServerRelease, StatisticsExtent, column_statistics,
+    database_bytes, explain_statement, latest_deadlock, lend_statistics, open_transactions,
+    optimizer_trace, read_fact, replication_position, server_backlog, session_level, session_reads,
 };
 use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, Script, Turn};
 use dbdyno_wire::{Client, mysql::MysqlConnection};
@@ -21,7 +20,7 @@ struct Speaker {
 }
 
 impl Script for Speaker {
-    fn turn(&self, _connection: u64, _statement: u64) -> Turn {
+    fn statement_turn(&self, _connection: u64, _statement: u64) -> Turn {
         Turn::now(MockReply::Affected(0))
     }
 
@@ -29,7 +28,7 @@ impl Script for Speaker {
         Some(self.version)
     }
 
-    fn answer(&self, sql: &str) -> Option<MockReply> {
+    fn text_reply(&self, sql: &str) -> Option<MockReply> {
         if sql.starts_with("SET ") {
             return Some(MockReply::Affected(0));
         }
@@ -54,9 +53,10 @@ impl Played {
         let (answers, asked) = (answers.collect(), Mutex::default());
         let speaker = Arc::new(Speaker { version, answers, asked });
         let script = Arc::clone(&speaker) as Arc<dyn Script>;
-        let server = MockServer::start(MockProtocol::Mysql, Login::trust("bob"), script).unwrap();
+        let server =
+            MockServer::start(MockProtocol::Mysql, Login::without_password("bob"), script).unwrap();
         let client = Box::new(MysqlConnection::connect(&server.endpoint()).unwrap());
-        let onlooker = Onlooker::of(client, Dialect::Mysql).unwrap();
+        let onlooker = Onlooker::from_client(client, Dialect::Mysql).unwrap();
         Played { _server: server, speaker, onlooker }
     }
 
@@ -84,11 +84,11 @@ fn a_third_speaker_is_taken_for_what_it_is() {
         let mut played =
             Played::new(version, &[("@@transaction_isolation", "REPEATABLE-READ"), ("", "7")]);
         let (client, server) = played.parts();
-        assert_eq!((server.family().name, server.number()), (name, release));
+        assert_eq!((server.family().name, server.version_number()), (name, release));
         // Whatever it would answer: none of it is what MySQL means by it.
-        assert!(FactReader::of(server).read(client).is_empty());
+        assert!(FactReader::for_release(server).read(client).is_empty());
         assert_eq!(read_fact(client, server, "history_list").unwrap(), None);
-        assert!(backlog(client, server, &[]).unwrap().is_empty());
+        assert!(server_backlog(client, server, &[]).unwrap().is_empty());
         assert_eq!(open_transactions(client, server), []);
         assert_eq!(latest_deadlock(client, server), None);
         assert!(explain_statement(client, server, "SELECT 1").is_none());
@@ -97,7 +97,8 @@ fn a_third_speaker_is_taken_for_what_it_is() {
         assert_eq!(database_bytes(client, server), None);
         assert_eq!(replication_position(client, server).unwrap(), None);
         assert!(column_statistics(&mut played.onlooker).is_none());
-        let refused = BlockingWatch::of(played.session(), played.onlooker.server).err().unwrap();
+        let refused =
+            BlockingWatch::from_client(played.session(), played.onlooker.server).err().unwrap();
         assert!(refused.to_string().contains(name), "{refused}");
         assert_eq!(played.asked(), Vec::<String>::new(), "{version}");
         // What all speakers mean alike is asked.

@@ -16,7 +16,7 @@ use dbdyno_engine::session::{self, EngineSession};
 use dbdyno_model::design::Isolation;
 
 use crate::column::ResultColumn;
-use crate::define::define;
+use crate::define::execute_definition;
 use crate::error::{Result, SqlError, TOLD_MOST};
 use crate::expr::Params;
 use crate::operand::Operand;
@@ -24,8 +24,8 @@ use crate::parse::{self, Assignment, Snapshot, Statement, Time};
 use crate::plan::{self, COLUMNS_MOST, Catalog, Table};
 use crate::run::{self, ExecutionInput, Sink};
 use crate::settings::{Autocommit, Settings};
-use crate::show::{self, told};
-use crate::variables::{Variables, switch};
+use crate::show::{self, emit_rows};
+use crate::variables::{Variables, parse_switch};
 
 /// A client.
 pub struct SqlConnection {
@@ -106,8 +106,8 @@ impl SqlConnection {
     }
 
     /// Shows to other threads whether this client waits for a lock.
-    pub fn watch(&self) -> session::WaitWatch {
-        self.session.watch()
+    pub fn wait_watch(&self) -> session::WaitWatch {
+        self.session.wait_watch()
     }
 
     /// The variables of its session.
@@ -156,7 +156,7 @@ impl SqlConnection {
     ///
     /// # Panics
     /// If the statement was not prepared on this connection.
-    pub fn about(&self, statement: usize) -> StatementDescription {
+    pub fn describe_statement(&self, statement: usize) -> StatementDescription {
         let kept = self.prepared[statement].as_ref().expect(NOT_PREPARED);
         let PreparedStatement { plan, columns, marks, .. } = &kept.prepared;
         let is_control = matches!(
@@ -177,7 +177,7 @@ impl SqlConnection {
     ///
     /// # Panics
     /// If the statement was not prepared on this connection.
-    pub fn forget(&mut self, statement: usize) {
+    pub fn forget_statement(&mut self, statement: usize) {
         self.prepared[statement].take().expect(NOT_PREPARED);
     }
 
@@ -244,7 +244,7 @@ impl SqlConnection {
     /// # Errors
     /// It is not called so.
     pub fn use_database(&self, name: &str) -> Result<()> {
-        match self.settings.variables.text("database()") {
+        match self.settings.variables.value_text("database()") {
             Some(known) if known == name => Ok(()),
             _ => Err(SqlError::NoDatabase(name.to_owned())),
         }
@@ -257,7 +257,7 @@ impl SqlConnection {
     /// # Errors
     /// No such table or column, a field that its column does not take, or the engine's refusal;
     /// none of the rows is there then.
-    pub fn bulk(
+    pub fn bulk_insert(
         &mut self,
         table: &str,
         columns: &[String],
@@ -272,7 +272,8 @@ impl SqlConnection {
             if !more(&mut buffer) {
                 break self.session.commit().map_err(SqlError::from);
             }
-            let put = in_statement(&mut self.session, |s| run::bulk(s, &table, &from, &buffer));
+            let put =
+                in_statement(&mut self.session, |s| run::insert_lines(s, &table, &from, &buffer));
             match put {
                 Ok(put) => rows += put,
                 Err(error) => break Err(error),
@@ -311,7 +312,7 @@ impl SqlConnection {
                 Plan::Select(query)
             }
             Statement::Explain(select) => {
-                let lines = plan::explain(&plan::plan_select(&select, catalog)?);
+                let lines = plan::explain_query(&plan::plan_select(&select, catalog)?);
                 // Whatever the marks stand for, the plan is the same.
                 marks = 0;
                 columns = show::columns(&["plan"]);
@@ -354,13 +355,13 @@ impl SqlConnection {
         let session = &mut self.session;
         let affected = match &prepared.plan {
             Plan::Select(query) => {
-                sink.begin(&query.columns);
+                sink.begin_rows(&query.columns);
                 let rows = in_statement(session, |s| run::select(s, query, given, sink))?;
                 return Ok(StatementEffect { rows, ..StatementEffect::default() });
             }
             Plan::Told(lines) => {
                 let rows = lines.iter().map(|line| [line.clone()]);
-                let rows = told(sink, &prepared.columns, rows);
+                let rows = emit_rows(sink, &prepared.columns, rows);
                 return Ok(StatementEffect { rows, ..StatementEffect::default() });
             }
             Plan::Insert(insert) => {
@@ -375,7 +376,7 @@ impl SqlConnection {
             Plan::Delete(change) => in_statement(session, |s| run::delete(s, change, given))?,
             Plan::Plain(Statement::Show(show)) => {
                 let SqlConnection { engine, settings, .. } = self;
-                let rows = show::show(show, engine, settings, &prepared.columns, sink)?;
+                let rows = show::execute_show(show, engine, settings, &prepared.columns, sink)?;
                 return Ok(StatementEffect { rows, ..StatementEffect::default() });
             }
             Plan::Plain(statement) => {
@@ -418,7 +419,7 @@ impl SqlConnection {
             _ => {
                 // As MySQL does it: what defines tables ends the transaction before it.
                 session.commit()?;
-                define(engine, statement)?;
+                execute_definition(engine, statement)?;
             }
         }
         Ok(())
@@ -428,7 +429,7 @@ impl SqlConnection {
         let wrong = || SqlError::VariableValue(name.to_owned(), value.to_string());
         match name {
             "autocommit" => {
-                let is_on = switch(&value.to_string()).ok_or_else(wrong)?;
+                let is_on = parse_switch(&value.to_string()).ok_or_else(wrong)?;
                 if is_on && self.settings.autocommit == Autocommit::Off {
                     self.session.commit()?;
                 }
@@ -464,14 +465,14 @@ impl Catalog for Here<'_> {
         Catalog::table(self.engine, name)
     }
 
-    fn variable(&self, name: &str) -> Result<Operand<'static>> {
+    fn session_variable(&self, name: &str) -> Result<Operand<'static>> {
         self.settings.value(name)
     }
 }
 
 impl Catalog for Engine {
     fn table(&self, name: &str) -> Result<Arc<Table>> {
-        let table = Table::of(Engine::table(self, name)?);
+        let table = Table::from_handle(Engine::table(self, name)?);
         let is_wide = table.indexes.iter().any(|index| index.columns.len() > COLUMNS_MOST);
         if is_wide {
             return Err(SqlError::Unknown(format!("keys of more than {COLUMNS_MOST} columns")));

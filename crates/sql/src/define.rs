@@ -10,7 +10,7 @@ use crate::parse::{AddKeys, ColumnDefinition, CreateTable, IndexDefinition, Stat
 use crate::run;
 
 /// Makes and takes away tables and indexes.
-pub(crate) fn define(engine: &Engine, statement: &Statement) -> Result<()> {
+pub(crate) fn execute_definition(engine: &Engine, statement: &Statement) -> Result<()> {
     match statement {
         Statement::CreateTable(create) => match engine.create_table(spec_of(create)?) {
             Err(EngineError::Exists(_)) if create.unless_there => {}
@@ -54,7 +54,7 @@ fn spec_of(create: &CreateTable) -> Result<TableSpec> {
 fn column_of(column: &ColumnDefinition) -> Result<ColumnSpec> {
     let (name, kind, nullable) = (column.name.clone(), column.kind, column.nullable);
     let default = match &column.default {
-        Some(default) => run::constant(default, kind, &name)?,
+        Some(default) => run::evaluate_constant(default, kind, &name)?,
         None => Value::Null,
     };
     Ok(ColumnSpec { name, kind, nullable, default })

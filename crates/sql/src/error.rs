@@ -56,7 +56,7 @@ impl SqlError {
     }
 
     /// The same, with the place in the text where reading ended.
-    pub(crate) fn at(self, place: Place) -> SqlError {
+    pub(crate) fn with_place(self, place: Place) -> SqlError {
         match self {
             SqlError::Syntax(text) => SqlError::Syntax(format!("{text}, at {place}")),
             SqlError::Unknown(construct) => SqlError::Unknown(format!("{construct}, at {place}")),
@@ -91,7 +91,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The place of this byte of the text.
-    pub(crate) fn of(text: &str, at: usize) -> Place {
+    pub(crate) fn of_byte(text: &str, at: usize) -> Place {
         let before = &text[..at];
         let begin = before.rfind('\n').map_or(0, |end| end + 1);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;

@@ -100,7 +100,7 @@ pub(crate) enum Answer {
 
 impl Expr {
     /// Calls `look` with this expression and all within it.
-    pub(crate) fn walk(&self, look: &mut dyn FnMut(&Expr)) {
+    pub(crate) fn visit_parts(&self, look: &mut dyn FnMut(&Expr)) {
         look(self);
         match self {
             Expr::Constant(_)
@@ -113,20 +113,20 @@ impl Expr {
             | Expr::Query(_)
             | Expr::Now => {}
             Expr::Negative(of) | Expr::Not(of) | Expr::IsNull(of) | Expr::InQuery(of, _) => {
-                of.walk(look);
+                of.visit_parts(look);
             }
             Expr::Binary(_, left, right) | Expr::Like(left, right) => {
-                left.walk(look);
-                right.walk(look);
+                left.visit_parts(look);
+                right.visit_parts(look);
             }
             Expr::Between(of, low, high) => {
-                [of, low, high].into_iter().for_each(|one| one.walk(look));
+                [of, low, high].into_iter().for_each(|one| one.visit_parts(look));
             }
             Expr::In(of, list) => {
-                of.walk(look);
-                list.iter().for_each(|one| one.walk(look));
+                of.visit_parts(look);
+                list.iter().for_each(|one| one.visit_parts(look));
             }
-            Expr::Call(_, arguments) => arguments.iter().for_each(|one| one.walk(look)),
+            Expr::Call(_, arguments) => arguments.iter().for_each(|one| one.visit_parts(look)),
         }
     }
 
@@ -152,8 +152,8 @@ impl Expr {
                 Answer::Value(value) => value.as_ref(),
                 Answer::Set(_) => unreachable!("a set where a value is asked for"),
             },
-            Expr::Negative(of) => operand::negative(&of.value(frame)?)?,
-            Expr::Not(of) => Operand::of_bool(of.value(frame)?.truth()?.map(|truth| !truth)),
+            Expr::Negative(of) => operand::negate(&of.value(frame)?)?,
+            Expr::Not(of) => Operand::of_bool(of.value(frame)?.truth_value()?.map(|truth| !truth)),
             Expr::Binary(operator, left, right) => binary(*operator, left, right, frame)?,
             Expr::IsNull(of) => Operand::of_bool(Some(of.value(frame)?.is_null())),
             Expr::Between(of, low, high) => is_between(of, [low, high], frame)?,
@@ -166,15 +166,15 @@ impl Expr {
     }
 
     /// Whether it holds: unknown does not.
-    pub(crate) fn holds(&self, frame: &Frame<'_>) -> Result<bool> {
-        Ok(self.value(frame)?.truth()? == Some(true))
+    pub(crate) fn is_true(&self, frame: &Frame<'_>) -> Result<bool> {
+        Ok(self.value(frame)?.truth_value()? == Some(true))
     }
 }
 
 /// Whether all of these hold.
 pub(crate) fn all_hold(conditions: &[Expr], frame: &Frame<'_>) -> Result<bool> {
     for condition in conditions {
-        if !condition.holds(frame)? {
+        if !condition.is_true(frame)? {
             return Ok(false);
         }
     }
@@ -183,7 +183,7 @@ pub(crate) fn all_hold(conditions: &[Expr], frame: &Frame<'_>) -> Result<bool> {
 
 impl<'a> Frame<'a> {
     /// The same with one row more.
-    pub(crate) fn with<'b>(&self, rows: &'b BoundRow<'b>) -> Frame<'b>
+    pub(crate) fn with_row<'b>(&self, rows: &'b BoundRow<'b>) -> Frame<'b>
     where
         'a: 'b,
     {
@@ -211,7 +211,7 @@ pub(crate) fn of_datum(datum: Datum<'_>, kind: ValueType) -> Operand<'_> {
             Operand::Decimal(i128::from(units), scale)
         }
         (Datum::Decimal(units), _) => Operand::Decimal(i128::from(units), 0),
-        (Datum::Text(bytes), _) => Operand::text(bytes),
+        (Datum::Text(bytes), _) => Operand::of_text(bytes),
         (Datum::Timestamp(us), _) => Operand::Timestamp(us),
     }
 }
@@ -225,17 +225,18 @@ fn binary<'a>(
     if let Operator::And | Operator::Or = operator {
         // What decides: false for AND, true for OR.
         let decides = Some(operator == Operator::Or);
-        let left = left.value(frame)?.truth()?;
+        let left = left.value(frame)?.truth_value()?;
         if left == decides {
             return Ok(Operand::of_bool(decides));
         }
-        let right = right.value(frame)?.truth()?;
+        let right = right.value(frame)?.truth_value()?;
         let is_unknown = right != decides && (left.is_none() || right.is_none());
         return Ok(Operand::of_bool(if is_unknown { None } else { right }));
     }
     let (left, right) = (left.value(frame)?, right.value(frame)?);
-    let compared =
-        |is: fn(Ordering) -> bool| Ok(Operand::of_bool(operand::compare(&left, &right)?.map(is)));
+    let compared = |is: fn(Ordering) -> bool| {
+        Ok(Operand::of_bool(operand::compare_values(&left, &right)?.map(is)))
+    };
     match operator {
         Operator::Equal => compared(Ordering::is_eq),
         Operator::Unequal => compared(Ordering::is_ne),
@@ -258,8 +259,8 @@ fn is_between<'a>(
     frame: &Frame<'a>,
 ) -> Result<Operand<'a>> {
     let of = of.value(frame)?;
-    let is_above = operand::compare(&of, &low.value(frame)?)?.map(Ordering::is_ge);
-    let is_below = operand::compare(&of, &high.value(frame)?)?.map(Ordering::is_le);
+    let is_above = operand::compare_values(&of, &low.value(frame)?)?.map(Ordering::is_ge);
+    let is_below = operand::compare_values(&of, &high.value(frame)?)?.map(Ordering::is_le);
     Ok(Operand::of_bool(match (is_above, is_below) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (Some(true), Some(true)) => Some(true),
@@ -271,7 +272,7 @@ fn is_in<'a>(of: &'a Expr, list: &'a [Expr], frame: &Frame<'a>) -> Result<Operan
     let of = of.value(frame)?;
     let mut is_unknown = of.is_null();
     for one in list {
-        match operand::compare(&of, &one.value(frame)?)? {
+        match operand::compare_values(&of, &one.value(frame)?)? {
             Some(Ordering::Equal) => return Ok(Operand::of_bool(Some(true))),
             Some(_) => {}
             None => is_unknown = true,
@@ -293,11 +294,11 @@ fn is_answer<'a>(of: &'a Expr, answer: &'a Answer, frame: &Frame<'a>) -> Result<
     let values = if set[0].is_null() { &set[1..] } else { set };
     let ends = [values.first(), values.last()].into_iter().flatten();
     let found = if ends.into_iter().all(|end| end.kind() == of.kind()) {
-        values.binary_search_by(|one| operand::order(one, &of)).is_ok()
+        values.binary_search_by(|one| operand::sort_order(one, &of)).is_ok()
     } else {
         let mut found = false;
         for one in values {
-            found |= operand::compare(one, &of)? == Some(Ordering::Equal);
+            found |= operand::compare_values(one, &of)? == Some(Ordering::Equal);
         }
         found
     };
@@ -309,14 +310,14 @@ fn is_answer<'a>(of: &'a Expr, answer: &'a Answer, frame: &Frame<'a>) -> Result<
 fn is_like<'a>(of: &'a Expr, pattern: &'a Expr, frame: &Frame<'a>) -> Result<Operand<'a>> {
     let (of, pattern) = (characters(of.value(frame)?), characters(pattern.value(frame)?));
     Ok(Operand::of_bool(match (of, pattern) {
-        (Some(of), Some(pattern)) => Some(matches(&of, &pattern)),
+        (Some(of), Some(pattern)) => Some(matches_pattern(&of, &pattern)),
         _ => None,
     }))
 }
 
 /// Whether a text is of a form: `%` stands for anything, `_` for one byte, a backslash takes what
 /// follows as it is. Goes back to the last `%` only, so the time is bounded by the product.
-pub(crate) fn matches(text: &[u8], pattern: &[u8]) -> bool {
+pub(crate) fn matches_pattern(text: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut in_pattern) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
     while at < text.len() {
@@ -381,7 +382,7 @@ fn call<'a>(function: Function, of: &'a [Expr], frame: &Frame<'a>) -> Result<Ope
         }
         Function::Abs => match of[0].value(frame)? {
             Operand::Null => Ok(Operand::Null),
-            value if value.number()?.0 < 0 => operand::negative(&value),
+            value if value.units_and_scale()?.0 < 0 => operand::negate(&value),
             value => Ok(value),
         },
         Function::Right => right(of[0].value(frame)?, &of[1].value(frame)?),
@@ -413,7 +414,7 @@ fn right<'a>(text: Operand<'a>, count: &Operand<'_>) -> Result<Operand<'a>> {
     let Some(text) = characters(text).filter(|_| !count.is_null()) else {
         return Ok(Operand::Null);
     };
-    let (count, 0) = count.number()? else {
+    let (count, 0) = count.units_and_scale()? else {
         return Err(SqlError::Value("a length that is no whole number".to_owned()));
     };
     let wanted = usize::try_from(count.max(0)).unwrap_or(usize::MAX);
@@ -430,7 +431,7 @@ fn seconds(value: &Operand<'_>) -> Result<Duration> {
     if value.is_null() {
         return Err(wrong());
     }
-    let (units, scale) = value.number()?;
+    let (units, scale) = value.units_and_scale()?;
     let seconds = units as f64 / 10_f64.powi(i32::from(scale));
     let seconds = Some(seconds).filter(|seconds| (0.0..=MOST).contains(seconds));
     seconds.map(Duration::from_secs_f64).ok_or_else(wrong)
@@ -476,7 +477,11 @@ mod tests {
             ("50%", r"50\%", true),
             ("501", r"50\%", false),
         ] {
-            assert_eq!(matches(text.as_bytes(), pattern.as_bytes()), is, "{text} LIKE {pattern}");
+            assert_eq!(
+                matches_pattern(text.as_bytes(), pattern.as_bytes()),
+                is,
+                "{text} LIKE {pattern}"
+            );
         }
     }
 }

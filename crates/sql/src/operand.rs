@@ -46,7 +46,7 @@ pub(crate) const DIVISION_DIGITS: u8 = 4;
 
 impl<'a> Operand<'a> {
     /// Characters that are borrowed.
-    pub fn text(bytes: &'a [u8]) -> Operand<'a> {
+    pub fn of_text(bytes: &'a [u8]) -> Operand<'a> {
         Operand::Text(Cow::Borrowed(bytes))
     }
 
@@ -90,16 +90,16 @@ impl<'a> Operand<'a> {
     }
 
     /// Whether a condition holds; `None` is SQL's unknown.
-    pub(crate) fn truth(&self) -> Result<Option<bool>> {
+    pub(crate) fn truth_value(&self) -> Result<Option<bool>> {
         Ok(match self {
             Operand::Null => None,
             Operand::Int(number) => Some(*number != 0),
-            other => Some(other.number()?.0 != 0),
+            other => Some(other.units_and_scale()?.0 != 0),
         })
     }
 
     /// As units and scale; not for NULL.
-    pub(crate) fn number(&self) -> Result<(i128, u8)> {
+    pub(crate) fn units_and_scale(&self) -> Result<(i128, u8)> {
         match self {
             Operand::Int(number) => Ok((i128::from(*number), 0)),
             Operand::Decimal(units, scale) => Ok((*units, *scale)),
@@ -128,7 +128,7 @@ fn no(what: &str, text: &[u8]) -> SqlError {
 }
 
 /// How two values compare; `None` if one of them is NULL.
-pub(crate) fn compare(left: &Operand<'_>, right: &Operand<'_>) -> Result<Option<Ordering>> {
+pub(crate) fn compare_values(left: &Operand<'_>, right: &Operand<'_>) -> Result<Option<Ordering>> {
     Ok(Some(match (left, right) {
         (Operand::Null, _) | (_, Operand::Null) => return Ok(None),
         (Operand::Int(left), Operand::Int(right)) => left.cmp(right),
@@ -137,7 +137,7 @@ pub(crate) fn compare(left: &Operand<'_>, right: &Operand<'_>) -> Result<Option<
             left.timestamp()?.cmp(&right.timestamp()?)
         }
         _ => {
-            let (left, right, _) = aligned(left.number()?, right.number()?)?;
+            let (left, right, _) = aligned(left.units_and_scale()?, right.units_and_scale()?)?;
             left.cmp(&right)
         }
     }))
@@ -145,7 +145,7 @@ pub(crate) fn compare(left: &Operand<'_>, right: &Operand<'_>) -> Result<Option<
 
 /// How two values are ordered in a result: NULL comes first. Values of one column are of one kind;
 /// where an expression has several, numbers come before texts, and texts before times.
-pub(crate) fn order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
+pub(crate) fn sort_order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
     use Operand::{Decimal, Int, Text, Timestamp};
     match (left, right) {
         (Int(left), Int(right)) | (Timestamp(left), Timestamp(right)) => left.cmp(right),
@@ -185,7 +185,7 @@ fn at_scale(units: i128, from: u8, scale: u8) -> Result<i128> {
 }
 
 /// Units at any scale; what is cut is rounded half away from zero.
-pub(crate) fn rounded(units: i128, from: u8, scale: u8) -> Result<i128> {
+pub(crate) fn round_to_scale(units: i128, from: u8, scale: u8) -> Result<i128> {
     if from <= scale {
         return at_scale(units, from, scale);
     }
@@ -219,7 +219,7 @@ fn number(units: i128, scale: u8) -> Operand<'static> {
 }
 
 /// A value in the one way in which all that are equal to it can be written.
-pub(crate) fn shortest<'a>(value: &'a Operand<'_>) -> Operand<'a> {
+pub(crate) fn canonical_form<'a>(value: &'a Operand<'_>) -> Operand<'a> {
     let Operand::Decimal(mut units, mut scale) = *value else { return value.as_ref() };
     while scale > 0 && units % 10 == 0 {
         units /= 10;
@@ -273,7 +273,7 @@ pub(crate) fn remainder(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned
     })
 }
 
-pub(crate) fn negative(of: &Operand<'_>) -> Result<OwnedOperand> {
+pub(crate) fn negate(of: &Operand<'_>) -> Result<OwnedOperand> {
     subtract(&Operand::Int(0), of)
 }
 
@@ -285,7 +285,7 @@ fn arithmetic(
     if left.is_null() || right.is_null() {
         return Ok(Operand::Null);
     }
-    done(left.number()?, right.number()?)
+    done(left.units_and_scale()?, right.units_and_scale()?)
 }
 
 /// Reads a decimal number: sign, digits, point. `None` where it is none or too long.
@@ -349,13 +349,13 @@ mod tests {
     #[test]
     fn numbers_are_exact() {
         let shown = |made: Result<OwnedOperand>| made.unwrap().to_string();
-        assert_eq!(shown(add(&decimal("0.10"), &Operand::text(b"4937.98"))), "4938.08");
+        assert_eq!(shown(add(&decimal("0.10"), &Operand::of_text(b"4937.98"))), "4938.08");
         assert_eq!(shown(subtract(&Operand::Int(1), &decimal("1.005"))), "-0.005");
         assert_eq!(shown(multiply(&Operand::Int(3), &decimal("-2.50"))), "-7.50");
         assert_eq!(shown(divide(&Operand::Int(1), &Operand::Int(3))), "0.3333");
         assert_eq!(shown(divide(&decimal("-10.00"), &decimal("0.6"))), "-16.666667");
         assert_eq!(shown(remainder(&Operand::Int(-7), &Operand::Int(3))), "-1");
-        assert_eq!(shown(negative(&decimal("0.05"))), "-0.05");
+        assert_eq!(shown(negate(&decimal("0.05"))), "-0.05");
         assert!(divide(&Operand::Int(1), &Operand::Int(0)).unwrap().is_null());
         assert!(add(&Operand::Int(1), &Operand::Null).unwrap().is_null());
         assert!(multiply(&Operand::Decimal(i128::MAX, 0), &Operand::Int(2)).is_err());
@@ -368,30 +368,30 @@ mod tests {
             [("347.00", 0, 347), ("0.5", 0, 1), ("-0.5", 0, -1), ("0.49", 0, 0), ("1.255", 2, 126)]
         {
             let (read, from) = read_decimal(text.as_bytes()).unwrap();
-            assert_eq!(rounded(read, from, scale).unwrap(), units);
+            assert_eq!(round_to_scale(read, from, scale).unwrap(), units);
         }
     }
 
     #[test]
     fn kinds_meet() {
         let equal = |left: Operand<'_>, right: Operand<'_>| {
-            compare(&left, &right).unwrap() == Some(Ordering::Equal)
+            compare_values(&left, &right).unwrap() == Some(Ordering::Equal)
         };
         assert!(equal(Operand::Int(12), decimal("12.00")));
-        assert!(equal(Operand::text(b" 12.5 "), decimal("12.50")));
-        assert!(equal(Operand::Timestamp(0), Operand::text(b"1970-01-01")));
-        assert!(!equal(Operand::text(b"12"), Operand::text(b"12.0")));
-        assert_eq!(compare(&Operand::Null, &Operand::Null).unwrap(), None);
-        assert!(compare(&Operand::Int(0), &Operand::text(b"abc")).is_err());
-        assert!(compare(&Operand::Timestamp(0), &Operand::text(b"today")).is_err());
-        assert!(compare(&Operand::Timestamp(0), &Operand::Int(1)).is_err());
-        assert_eq!(order(&Operand::Null, &Operand::Int(-1)), Ordering::Less);
-        assert_eq!(order(&Operand::text(b"9"), &Operand::Int(10)), Ordering::Greater);
+        assert!(equal(Operand::of_text(b" 12.5 "), decimal("12.50")));
+        assert!(equal(Operand::Timestamp(0), Operand::of_text(b"1970-01-01")));
+        assert!(!equal(Operand::of_text(b"12"), Operand::of_text(b"12.0")));
+        assert_eq!(compare_values(&Operand::Null, &Operand::Null).unwrap(), None);
+        assert!(compare_values(&Operand::Int(0), &Operand::of_text(b"abc")).is_err());
+        assert!(compare_values(&Operand::Timestamp(0), &Operand::of_text(b"today")).is_err());
+        assert!(compare_values(&Operand::Timestamp(0), &Operand::Int(1)).is_err());
+        assert_eq!(sort_order(&Operand::Null, &Operand::Int(-1)), Ordering::Less);
+        assert_eq!(sort_order(&Operand::of_text(b"9"), &Operand::Int(10)), Ordering::Greater);
         let (large, small) = (Operand::Decimal(i128::MAX, 0), Operand::Decimal(1, 30));
-        assert!(compare(&large, &small).is_err(), "they have no scale in common");
-        assert_eq!(order(&large, &small), Ordering::Greater);
-        assert_eq!(order(&small, &large), Ordering::Less);
-        assert_eq!(order(&Operand::Decimal(i128::MIN, 0), &small), Ordering::Less);
+        assert!(compare_values(&large, &small).is_err(), "they have no scale in common");
+        assert_eq!(sort_order(&large, &small), Ordering::Greater);
+        assert_eq!(sort_order(&small, &large), Ordering::Less);
+        assert_eq!(sort_order(&Operand::Decimal(i128::MIN, 0), &small), Ordering::Less);
         for wrong in ["", "-", ".", "1.2.3", "1e5", "0x1"] {
             assert_eq!(read_decimal(wrong.as_bytes()), None, "{wrong}");
         }

@@ -29,7 +29,7 @@ impl Settings {
         Ok(match name {
             "autocommit" => Operand::Int((self.autocommit == Autocommit::On).into()),
             "transaction_isolation" | "tx_isolation" => {
-                Operand::text(self.isolation.name().to_ascii_uppercase().as_bytes()).into_owned()
+                Operand::of_text(self.isolation.name().to_ascii_uppercase().as_bytes()).into_owned()
             }
             "last_insert_id()" => Operand::Int(self.last_number),
             "schema()" => self.variables.value("database()")?,

@@ -9,7 +9,7 @@ use dbdyno_engine::{Engine, Following};
 
 use crate::column::ResultColumn;
 use crate::error::Result;
-use crate::expr::matches;
+use crate::expr::matches_pattern;
 use crate::operand::Operand;
 use crate::parse::Show;
 use crate::run::Sink;
@@ -47,7 +47,7 @@ pub(crate) fn columns(names: &[&str]) -> Arc<[ResultColumn]> {
 }
 
 /// Shows something; in how many rows.
-pub(crate) fn show(
+pub(crate) fn execute_show(
     show: &Show,
     engine: &Engine,
     settings: &Settings,
@@ -59,51 +59,52 @@ pub(crate) fn show(
             let fields = engine.design().fields().into_iter();
             let all = fields.chain(settings.shown());
             let rows = all.filter(|(name, _)| is_of(form, name));
-            told(sink, columns, rows.map(|(name, value)| [name.to_owned(), value]))
+            emit_rows(sink, columns, rows.map(|(name, value)| [name.to_owned(), value]))
         }
         Show::Status(form) => {
-            let counts = engine.counts();
-            let unpurged = ("unpurged_transactions", engine.unpurged() as u64);
-            let counts = counts.all().chain([unpurged]);
+            let counts = engine.meter_counts();
+            let unpurged = ("unpurged_transactions", engine.unpurged_transactions() as u64);
+            let counts = counts.named_counts().chain([unpurged]);
             let counts = counts.map(|(name, count)| (name, count.to_string()));
             let all = settings.variables.status().chain(counts);
             let rows = all.filter(|(name, _)| is_of(form, name));
-            told(sink, columns, rows.map(|(name, value)| [name.to_owned(), value]))
+            emit_rows(sink, columns, rows.map(|(name, value)| [name.to_owned(), value]))
         }
         Show::Tables(form) => {
             let tables = engine.tables();
             let names = tables.iter().map(|table| table.name());
             let rows = names.filter(|name| is_of(form, name)).map(|name| [name.to_owned()]);
-            told(sink, columns, rows)
+            emit_rows(sink, columns, rows)
         }
         Show::Columns(table) => return of_table(table, engine, columns, sink),
         Show::Databases => {
-            let name = settings.variables.text("database()").map(str::to_owned);
-            told(sink, columns, name.into_iter().map(|name| [name]))
+            let name = settings.variables.value_text("database()").map(str::to_owned);
+            emit_rows(sink, columns, name.into_iter().map(|name| [name]))
         }
         Show::Replica => {
-            let following = Following::of(engine);
-            told(sink, columns, following.into_iter().map(|replica| of_replica(&replica)))
+            let following = Following::of_source(engine);
+            emit_rows(sink, columns, following.into_iter().map(|replica| of_replica(&replica)))
         }
         Show::Comparison => {
-            let compared = Following::of(engine).map(|replica| replica.compare()).transpose()?;
-            sink.begin(columns);
+            let compared =
+                Following::of_source(engine).map(|replica| replica.compare_rows()).transpose()?;
+            sink.begin_rows(columns);
             if let Some(ReplicaComparison { behind_bytes, difference }) = &compared {
-                sink.value(&Operand::text(behind_bytes.to_string().as_bytes()));
-                let difference = difference.as_ref().map(|what| Operand::text(what.as_bytes()));
+                sink.value(&Operand::of_text(behind_bytes.to_string().as_bytes()));
+                let difference = difference.as_ref().map(|what| Operand::of_text(what.as_bytes()));
                 sink.value(&difference.unwrap_or(Operand::Null));
                 sink.end_row();
             }
             u64::from(compared.is_some())
         }
-        Show::Warnings => told(sink, columns, std::iter::empty::<[String; 3]>()),
+        Show::Warnings => emit_rows(sink, columns, std::iter::empty::<[String; 3]>()),
     })
 }
 
 impl Settings {
     /// What a list of variables shows besides the design; nothing where a session has no list.
     fn shown(&self) -> Vec<(&'static str, String)> {
-        let mut all = self.variables.shown();
+        let mut all = self.variables.names_and_values();
         if !all.is_empty() {
             let autocommit = if self.autocommit == Autocommit::On { "ON" } else { "OFF" };
             let isolation = self.isolation.name().to_ascii_uppercase();
@@ -121,13 +122,13 @@ fn of_replica(replica: &Following) -> [String; OF_REPLICA.len()] {
     let [p50, p99, max] = [0.5, 0.99, 1.0].map(|quantile| lag.quantile_ns(quantile).to_string());
     let mean = (lag.mean_ns() as u64).to_string();
     let [behind, applied, again] = [behind_bytes, applied, again].map(|count| count.to_string());
-    [replica.state(), behind, applied, again, mean, p50, p99, max]
+    [replica.state_text(), behind, applied, again, mean, p50, p99, max]
 }
 
 /// Whether a name is of a form, if one is given: small and capital letters are the same.
 fn is_of(form: &Option<Vec<u8>>, name: &str) -> bool {
     form.as_ref().is_none_or(|form| {
-        matches(name.to_ascii_lowercase().as_bytes(), &form.to_ascii_lowercase())
+        matches_pattern(name.to_ascii_lowercase().as_bytes(), &form.to_ascii_lowercase())
     })
 }
 
@@ -150,7 +151,7 @@ fn of_table(
             None => "",
         }
     };
-    sink.begin(columns);
+    sink.begin_rows(columns);
     for (place, column) in table.columns().iter().enumerate() {
         let counts_up = table.auto_increment() == Some(place);
         let nullable = if column.nullable { "YES" } else { "NO" };
@@ -161,10 +162,10 @@ fn of_table(
         let extra = if counts_up { "auto_increment" } else { "" };
         let written = type_of(column.kind);
         for text in [&*column.name, &written, nullable, key(place)] {
-            sink.value(&Operand::text(text.as_bytes()));
+            sink.value(&Operand::of_text(text.as_bytes()));
         }
         sink.value(&default);
-        sink.value(&Operand::text(extra.as_bytes()));
+        sink.value(&Operand::of_text(extra.as_bytes()));
         sink.end_row();
     }
     Ok(table.columns().len() as u64)
@@ -190,15 +191,15 @@ fn type_of(kind: ValueType) -> String {
 }
 
 /// Tells rows of text; how many.
-pub(crate) fn told<const N: usize>(
+pub(crate) fn emit_rows<const N: usize>(
     sink: &mut dyn Sink,
     columns: &Arc<[ResultColumn]>,
     rows: impl Iterator<Item = [String; N]>,
 ) -> u64 {
-    sink.begin(columns);
+    sink.begin_rows(columns);
     let mut count = 0;
     for row in rows {
-        row.iter().for_each(|value| sink.value(&Operand::text(value.as_bytes())));
+        row.iter().for_each(|value| sink.value(&Operand::of_text(value.as_bytes())));
         sink.end_row();
         count += 1;
     }

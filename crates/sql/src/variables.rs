@@ -63,7 +63,7 @@ impl Variables {
     }
 
     /// The value of a variable, as text.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub fn value_text(&self, name: &str) -> Option<&str> {
         self.find(name).map(|number| self.text_of(number))
     }
 
@@ -71,7 +71,7 @@ impl Variables {
     ///
     /// # Panics
     /// If there is no variable of this name.
-    pub fn tell(&mut self, name: &str, value: String) {
+    pub fn set_initial(&mut self, name: &str, value: String) {
         let number = self.find(name).expect("who tells a variable has put it into the list");
         self.told.retain(|(known, _)| *known != number);
         self.told.push((number, value));
@@ -88,7 +88,7 @@ impl Variables {
 
     /// Another number whenever a variable was set.
     #[inline]
-    pub fn changes(&self) -> u64 {
+    pub fn change_count(&self) -> u64 {
         self.changes
     }
 
@@ -106,7 +106,7 @@ impl Variables {
             _ if takes == Takes::Switch => Operand::Int(i64::from(text == "ON")),
             _ if text.is_empty() && takes.is_nullable() => Operand::Null,
             Ok(number) if matches!(takes, Takes::Number | Takes::Nothing) => Operand::Int(number),
-            _ => Operand::text(text.as_bytes()).into_owned(),
+            _ => Operand::of_text(text.as_bytes()).into_owned(),
         })
     }
 
@@ -124,7 +124,7 @@ impl Variables {
         let value = match known.takes {
             Takes::Nothing => return Err(SqlError::ReadOnly(name.to_owned())),
             Takes::Number => shown.parse::<u64>().map_err(|_| refused())?.to_string(),
-            Takes::Switch => match switch(&shown) {
+            Takes::Switch => match parse_switch(&shown) {
                 Some(true) => "ON".to_owned(),
                 Some(false) => "OFF".to_owned(),
                 None => return Err(refused()),
@@ -148,7 +148,7 @@ impl Variables {
     }
 
     /// Names and values as lists show them, in order.
-    pub(crate) fn shown(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn names_and_values(&self) -> Vec<(&'static str, String)> {
         let numbered =
             self.known.iter().enumerate().filter(|(_, known)| !known.name.ends_with("()"));
         let mut all: Vec<_> =
@@ -183,7 +183,7 @@ impl Takes {
 }
 
 /// ON and OFF, in all the ways in which they are written.
-pub(crate) fn switch(text: &str) -> Option<bool> {
+pub(crate) fn parse_switch(text: &str) -> Option<bool> {
     match text.to_ascii_uppercase().as_str() {
         "1" | "ON" | "TRUE" => Some(true),
         "0" | "OFF" | "FALSE" => Some(false),
@@ -216,7 +216,7 @@ mod tests {
     fn values_are_taken_or_refused() {
         let mut all = variables();
         let mut set = |name: &str, value: &str| {
-            let done = all.set(name, &Operand::text(value.as_bytes()));
+            let done = all.set(name, &Operand::of_text(value.as_bytes()));
             done.map(|()| all.value(name).unwrap().to_string()).map_err(|error| error.code())
         };
         assert_eq!(set("wait", "60").as_deref(), Ok("60"));
@@ -235,12 +235,15 @@ mod tests {
     #[test]
     fn lists_show_variables_and_not_functions() {
         let mut all = variables();
-        all.tell("connection_id()", "7".to_owned());
+        all.set_initial("connection_id()", "7".to_owned());
         all.set("wait", &Operand::Int(1)).unwrap();
-        let names: Vec<_> = all.shown().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = all.names_and_values().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["license", "mode", "results", "unique_checks", "wait"]);
         assert_eq!(all.value("connection_id()").unwrap(), Operand::Int(7));
         all.reset();
-        assert_eq!((all.text("wait"), all.text("connection_id()")), (Some("28800"), Some("7")));
+        assert_eq!(
+            (all.value_text("wait"), all.value_text("connection_id()")),
+            (Some("28800"), Some("7"))
+        );
     }
 }

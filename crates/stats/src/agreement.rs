@@ -15,7 +15,7 @@ pub fn rank_correlation(one: &[f64], other: &[f64]) -> Option<f64> {
     if !is_usable || one.iter().chain(other).any(|value| !value.is_finite()) {
         return None;
     }
-    let (one, other) = (ranks(one), ranks(other));
+    let (one, other) = (average_ranks(one), average_ranks(other));
     let middle = (one.len() + 1) as f64 / 2.0;
     let product = |a: &[f64], b: &[f64]| -> f64 {
         a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum()
@@ -34,7 +34,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// The rank of each value from 1; equal ones share the mean of theirs.
-pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
+pub(crate) fn average_ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count();
         let equal = values.iter().filter(|other| *other == value).count();
@@ -61,7 +61,7 @@ mod tests {
     fn order_is_all_that_counts_and_ties_share_their_ranks() {
         assert_eq!(rank_correlation(&[1.0, 2.0, 9.0], &[0.1, 0.2, 0.3]), Some(1.0));
         assert_eq!(rank_correlation(&[1.0, 2.0, 9.0], &[3.0, 2.0, 1.0]), Some(-1.0));
-        assert_eq!(ranks(&[5.0, 1.0, 5.0, 7.0]), [2.5, 1.0, 2.5, 4.0]);
+        assert_eq!(average_ranks(&[5.0, 1.0, 5.0, 7.0]), [2.5, 1.0, 2.5, 4.0]);
         assert_eq!(rank_correlation(&[1.0, 1.0, 1.0], &[3.0, 2.0, 1.0]), None);
         assert_eq!(rank_correlation(&[1.0, 2.0], &[3.0, 2.0]), None);
         assert_eq!(rank_correlation(&[1.0, 2.0, f64::NAN], &[3.0, 2.0, 1.0]), None);

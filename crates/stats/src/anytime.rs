@@ -39,7 +39,7 @@ use crate::confidence::SHOWN_CONFIDENCE;
 use crate::decision::{Judgement, budget_log, few_rounds};
 use crate::error::StatsError;
 use crate::power::{MIN_PAIRS, POWER};
-use crate::sequence::{Look, answer, p_value};
+use crate::sequence::{Look, p_value, verdict_from_widths};
 use crate::student::{Moments, quantile};
 
 /// How often any of the looks may miss the truth.
@@ -80,7 +80,7 @@ pub fn anytime_half(count: u32, sd: f64, alpha: f64) -> f64 {
 /// Assumes what [`judge_anytime`] assumes.
 ///
 /// # Errors
-/// As [`crate::judge()`].
+/// As [`crate::judge_pairs()`].
 pub fn anytime_reach(pairs: &[f64], starts: u32, between_sd: f64) -> Result<f64, StatsError> {
     let moments = Moments::of_logs(pairs)?;
     let by_pairs = anytime_half(pairs.len() as u32, moments.sd, LOOKS_ALPHA);
@@ -97,7 +97,7 @@ pub fn anytime_reach(pairs: &[f64], starts: u32, between_sd: f64) -> Result<f64,
 /// standard deviation `between_sd`.
 ///
 /// # Errors
-/// As [`crate::judge()`].
+/// As [`crate::judge_pairs()`].
 pub fn judge_anytime(
     pairs: &[f64],
     starts: u32,
@@ -110,7 +110,7 @@ pub fn judge_anytime(
     let (mean, count) = (moments.mean, pairs.len() as u32);
     let found = half + quantile(POWER, f64::INFINITY) * moments.sd / f64::from(count).sqrt();
     let warnings: Vec<Warning> = few_rounds(count, "pairs of rounds");
-    let verdict: Verdict = answer(mean, count, half, half, budget_log);
+    let verdict: Verdict = verdict_from_widths(mean, count, half, half, budget_log);
     Ok(Look {
         verdict,
         rqps: Interval {
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn an_interval_beside_looks_is_hardly_wider() {
         let logs: Vec<f64> = (0..40).map(|pair| -0.1 + 0.02 * f64::from(pair % 5)).collect();
-        let judgement = crate::judge(&logs, 0.02).unwrap();
+        let judgement = crate::judge_pairs(&logs, 0.02).unwrap();
         let wider = beside_looks(&judgement);
         let width = |of: Interval| (of.high / of.low).ln();
         let times = width(wider) / width(judgement.rqps);
@@ -201,7 +201,7 @@ mod tests {
             values in prop::collection::vec(-3.0_f64..3.0, 5..60),
             alpha in prop::sample::select(vec![0.01, 0.05, 0.2]),
         ) {
-            let moments = Moments::of(&values).unwrap();
+            let moments = Moments::of_values(&values).unwrap();
             prop_assume!(moments.sd > 1e-6);
             let half = anytime_half(values.len() as u32, moments.sd, alpha);
             for end in [moments.mean - half, moments.mean + half] {

@@ -51,7 +51,7 @@ pub struct BcaEstimate {
 /// # Errors
 /// No values, one that is not finite, or a confidence that does not lie between 0 and 1.
 pub fn bca(values: &[f64], confidence: f64, seed: u64) -> Result<BcaEstimate, StatsError> {
-    let resampled = ResampledMeans::of(values, seed)?;
+    let resampled = ResampledMeans::from_values(values, seed)?;
     let (low, high) = resampled.bounds(confidence, 0.0)?;
     Ok(BcaEstimate { estimate: resampled.mean, low, high, p_value: resampled.p_value(0.0) })
 }
@@ -67,12 +67,12 @@ pub(crate) struct ResampledMeans {
 }
 
 impl ResampledMeans {
-    pub(crate) fn of(values: &[f64], seed: u64) -> Result<ResampledMeans, StatsError> {
-        let moments = Moments::of(values)?;
+    pub(crate) fn from_values(values: &[f64], seed: u64) -> Result<ResampledMeans, StatsError> {
+        let moments = Moments::of_values(values)?;
         let mut stream = random::stream(&[seed, random::key_of("bootstrap"), values.len() as u64]);
         let n = values.len() as u64;
         let mut draw = |_| {
-            let sum: f64 = (0..n).map(|_| values[stream.below(n) as usize]).sum();
+            let sum: f64 = (0..n).map(|_| values[stream.next_below(n) as usize]).sum();
             sum / n as f64
         };
         let means = (0..RESAMPLES).map(&mut draw).collect();
@@ -127,7 +127,7 @@ impl ResampledMeans {
             slower if slower > 0.0 => self.bias + shifted / slower,
             _ => f64::INFINITY.copysign(shifted),
         };
-        let share = student::below(corrected, f64::INFINITY);
+        let share = student::probability_below(corrected, f64::INFINITY);
         let place = share * self.sorted.len() as f64 - 0.5;
         let last = self.sorted.len() - 1;
         let from = place.floor().clamp(0.0, last as f64) as usize;
@@ -187,7 +187,7 @@ mod tests {
         ];
         let mirrored = skewed.map(|value| -value);
         for values in [skewed, mirrored] {
-            let resampled = ResampledMeans::of(&values, 1).unwrap();
+            let resampled = ResampledMeans::from_values(&values, 1).unwrap();
             let mut before = (0.0, 0.0);
             for confidence in [0.5, 0.9, 0.95, 0.99, 0.999, 1.0 - 1e-6, 1.0 - 1e-9] {
                 let (low, high) = resampled.bounds(confidence, 0.0).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     /// method="BCa", rng=numpy.random.default_rng(1))` of SciPy 1.17, which does not widen.
     #[test]
     fn plain_ends_agree_with_scipy() {
-        let resampled = ResampledMeans::of(&SKEWED, 7).unwrap();
+        let resampled = ResampledMeans::from_values(&SKEWED, 7).unwrap();
         for (confidence, low, high) in BCA_SCIPY {
             let z = normal(0.5 + confidence / 2.0);
             let (ours_low, ours_high) = (resampled.at(-z), resampled.at(z));
@@ -228,9 +228,9 @@ mod tests {
             let drawn = (0..5).map(|place| values[(number / 5u32.pow(place) % 5) as usize]);
             drawn.sum::<f64>() / 5.0
         });
-        let moments = Moments::of(&values).unwrap();
+        let moments = Moments::of_values(&values).unwrap();
         let exact = ResampledMeans::from_means(&moments, &values, all.collect());
-        let drawn = ResampledMeans::of(&values, 3).unwrap();
+        let drawn = ResampledMeans::from_values(&values, 3).unwrap();
         assert_eq!(exact.acceleration, drawn.acceleration);
         for z in [-2.0, -1.0, 0.0, 1.0, 2.0] {
             let (exact, drawn) = (exact.at(z), drawn.at(z));

@@ -35,7 +35,7 @@ impl ControlLimits {
     ///
     /// Assumes that more than half of the values are usual. Does not assume that they are normal;
     /// where tails are heavier, more than two in a million of the usual ones are outside.
-    pub fn of(values: &[f64], least: f64) -> Option<ControlLimits> {
+    pub fn from_values(values: &[f64], least: f64) -> Option<ControlLimits> {
         if values.len() < MIN_CONTROLLED {
             return None;
         }
@@ -50,7 +50,7 @@ impl ControlLimits {
     ///
     /// Assumes that what is usual reaches as far below the centre as above it: of values with one
     /// long tail the usual ones of that tail are outside more often.
-    pub fn outside(&self, value: f64) -> Option<f64> {
+    pub fn distance_outside(&self, value: f64) -> Option<f64> {
         let off = value - self.centre;
         (off.abs() > self.reach).then_some(off)
     }
@@ -80,7 +80,7 @@ mod tests {
         for (count, centre, reach) in
             [(13, 0.12, 4.014145506603917), (12, 0.085, 3.9789337039144095)]
         {
-            let limits = ControlLimits::of(&values[..count], 0.0).unwrap();
+            let limits = ControlLimits::from_values(&values[..count], 0.0).unwrap();
             assert!((limits.centre - centre).abs() < 1e-12, "{limits:?}");
             assert!((limits.reach - reach).abs() < 1e-12, "{limits:?}");
         }
@@ -90,17 +90,19 @@ mod tests {
     fn what_is_far_out_is_found_although_it_is_not_alone() {
         let mut values: Vec<f64> = (0..20).map(|n| f64::from(n % 5)).collect();
         values.extend([100.0; 9]);
-        let limits = ControlLimits::of(&values, 0.0).unwrap();
-        assert_eq!(values.iter().filter(|v| limits.outside(**v).is_some()).count(), 9);
-        assert!(limits.outside(-50.0).unwrap() < 0.0);
+        let limits = ControlLimits::from_values(&values, 0.0).unwrap();
+        assert_eq!(values.iter().filter(|v| limits.distance_outside(**v).is_some()).count(), 9);
+        assert!(limits.distance_outside(-50.0).unwrap() < 0.0);
     }
 
     #[test]
     fn even_values_are_not_outside_for_a_trifle() {
         let mut values = vec![1.0; 30];
         values[7] = 1.05;
-        assert!(ControlLimits::of(&values, 0.1).unwrap().outside(1.05).is_none());
-        assert!(ControlLimits::of(&values, 0.01).unwrap().outside(1.05).is_some());
-        assert_eq!(ControlLimits::of(&values[..MIN_CONTROLLED - 1], 0.1), None);
+        assert!(ControlLimits::from_values(&values, 0.1).unwrap().distance_outside(1.05).is_none());
+        assert!(
+            ControlLimits::from_values(&values, 0.01).unwrap().distance_outside(1.05).is_some()
+        );
+        assert_eq!(ControlLimits::from_values(&values[..MIN_CONTROLLED - 1], 0.1), None);
     }
 }

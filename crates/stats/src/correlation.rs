@@ -42,7 +42,12 @@ impl Correlation {
     /// Of what a fit has left of values, given what it took; what the fit leaves of φ is taken as
     /// no less than `kept_least`. Squares that sum up to no more than `rounding` are rounding, and
     /// no values.
-    pub(crate) fn of(left: &[f64], bias: FitBias, kept_least: f64, rounding: f64) -> Correlation {
+    pub(crate) fn from_residuals(
+        left: &[f64],
+        bias: FitBias,
+        kept_least: f64,
+        rounding: f64,
+    ) -> Correlation {
         let n = left.len() as f64;
         let squares: f64 = left.iter().map(|value| value * value).sum();
         if squares <= rounding {
@@ -59,20 +64,20 @@ impl Correlation {
 
     /// One that is stronger by `wariness` times (φ times its standard error)²: next to nothing in
     /// long series and where φ is small, and as much as there is room for among a dozen values.
-    pub(crate) fn wary(self, wariness: f64) -> Correlation {
+    pub(crate) fn with_wariness(self, wariness: f64) -> Correlation {
         let more = wariness * (self.phi.max(0.0) * self.standard_error).powi(2);
         Correlation { phi: (self.phi + more).min(PHI_MOST), ..self }
     }
 
     /// One that is as likely as this one.
-    pub(crate) fn drawn(self, normal: f64) -> f64 {
+    pub(crate) fn draw_plausible(self, normal: f64) -> f64 {
         (self.phi + self.standard_error * normal).clamp(0.0, PHI_MOST)
     }
 }
 
 /// The variance of a mean of values with this correlation of neighbours, against that of as many
 /// independent ones.
-pub(crate) fn inflation(phi: f64) -> f64 {
+pub(crate) fn variance_inflation(phi: f64) -> f64 {
     let phi = phi.clamp(PHI_LEAST, PHI_MOST);
     (1.0 + phi) / (1.0 - phi)
 }
@@ -87,7 +92,7 @@ mod tests {
     #[test]
     fn what_a_fit_took_is_put_back_and_few_values_are_not_blown_up() {
         let phi = |fixed, by_phi, kept| {
-            Correlation::of(&ALTERNATING, FitBias { fixed, by_phi }, kept, 0.0).phi
+            Correlation::from_residuals(&ALTERNATING, FitBias { fixed, by_phi }, kept, 0.0).phi
         };
         // Products −1, −1, −1 over four squares.
         assert_eq!(phi(0.0, 0.0, 1.0), -0.75);
@@ -99,12 +104,16 @@ mod tests {
 
     #[test]
     fn rounding_has_no_correlation() {
-        assert_eq!(Correlation::of(&[1e-14; 9], NOTHING, 1.0, 1e-24), Correlation::NONE);
+        assert_eq!(
+            Correlation::from_residuals(&[1e-14; 9], NOTHING, 1.0, 1e-24),
+            Correlation::NONE
+        );
     }
 
     #[test]
     fn of_correlated_values_that_are_few_one_is_wary() {
-        let wary = |phi, standard_error| Correlation { phi, standard_error }.wary(24.0).phi;
+        let wary =
+            |phi, standard_error| Correlation { phi, standard_error }.with_wariness(24.0).phi;
         assert!((wary(0.5, 0.125) - (0.5 + 24.0 / 256.0)).abs() < 1e-12);
         assert_eq!(wary(0.0, 0.2), 0.0);
         assert_eq!(wary(-0.3, 0.2), -0.3);
@@ -113,8 +122,8 @@ mod tests {
 
     #[test]
     fn a_correlation_widens_and_a_negative_one_hardly_narrows() {
-        assert!((inflation(0.6) - 4.0).abs() < 1e-12);
-        assert_eq!(inflation(0.0), 1.0);
-        assert!((inflation(-0.9) - 0.9 / 1.1).abs() < 1e-12);
+        assert!((variance_inflation(0.6) - 4.0).abs() < 1e-12);
+        assert_eq!(variance_inflation(0.0), 1.0);
+        assert!((variance_inflation(-0.9) - 0.9 / 1.1).abs() < 1e-12);
     }
 }

@@ -31,7 +31,7 @@ pub struct Judgement {
 }
 
 /// The verdict of a location by its intervals.
-pub(crate) fn verdict(
+pub(crate) fn interval_verdict(
     located: &LocationEstimate,
     rounds: u32,
     budget_log: f64,

@@ -73,7 +73,7 @@ const HOUR_NS: f64 = 3.6e12;
 /// # Errors
 /// No rates, a rate that is not finite, a block whose mean is zero or negative, or a time that goes
 /// backwards.
-pub fn drift(rates: &[RateAt], tolerance_per_hour: f64) -> Result<Drift, StatsError> {
+pub fn estimate_drift(rates: &[RateAt], tolerance_per_hour: f64) -> Result<Drift, StatsError> {
     let points = blocks(rates)?;
     let (slope, autocorrelation) = regress(&points);
     let share = |log: f64| log.exp_m1();
@@ -138,7 +138,7 @@ fn regress(points: &[Point]) -> (Estimate, f64) {
     let correlation = autocorrelation(&left);
     // Of few blocks a negative one is chance.
     let believed = if points.len() < MANY_BLOCKS { correlation.max(0.0) } else { correlation };
-    let degrees = n / correlation::inflation(believed) - 2.0;
+    let degrees = n / correlation::variance_inflation(believed) - 2.0;
     if degrees <= 0.0 {
         return (Estimate { mean: slope, ..nothing }, correlation);
     }
@@ -156,6 +156,7 @@ fn autocorrelation(left: &[f64]) -> f64 {
     if left.len() < LEAST {
         0.0
     } else {
-        Correlation::of(left, FitBias { fixed: 2.0, by_phi: 4.0 }, KEPT_LEAST, ROUNDING).phi
+        Correlation::from_residuals(left, FitBias { fixed: 2.0, by_phi: 4.0 }, KEPT_LEAST, ROUNDING)
+            .phi
     }
 }

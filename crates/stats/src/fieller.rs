@@ -41,7 +41,7 @@ pub fn fieller(base: &[f64], test: &[f64], confidence: f64) -> Result<FiellerEst
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(StatsError::Confidence(confidence));
     }
-    let (base, test) = (Moments::of(base)?, Moments::of(test)?);
+    let (base, test) = (Moments::of_values(base)?, Moments::of_values(test)?);
     let ratio = test.mean / base.mean;
     let unbounded = Interval { estimate: ratio, low: f64::NEG_INFINITY, high: f64::INFINITY };
     if base.n < 2 || test.n < 2 || !ratio.is_finite() {
@@ -63,7 +63,9 @@ pub fn fieller(base: &[f64], test: &[f64], confidence: f64) -> Result<FiellerEst
     let p_value = match (test.mean - base.mean).abs() {
         0.0 => 1.0,
         _ if error == 0.0 => 0.0,
-        far => (2.0 * student::below(-far / error, degrees(&base, &test, 1.0))).min(1.0),
+        far => {
+            (2.0 * student::probability_below(-far / error, degrees(&base, &test, 1.0))).min(1.0)
+        }
     };
     Ok(FiellerEstimate { ratio, p_value })
 }
@@ -91,7 +93,7 @@ mod tests {
     #[test]
     fn ends_are_where_the_test_turns() {
         let found = fieller(&BASE, &TEST, 0.95).unwrap();
-        let (base, test) = (Moments::of(&BASE).unwrap(), Moments::of(&TEST).unwrap());
+        let (base, test) = (Moments::of_values(&BASE).unwrap(), Moments::of_values(&TEST).unwrap());
         let t = student::quantile(0.975, degrees(&base, &test, test.mean / base.mean));
         let in_doubt = |ratio: f64| {
             let variance = ratio * ratio * base.sd.powi(2) / 7.0 + test.sd.powi(2) / 6.0;

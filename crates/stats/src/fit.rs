@@ -52,7 +52,7 @@ pub(crate) struct Means {
 }
 
 impl Means {
-    pub(crate) fn of(points: &[PointLogs]) -> Result<Means, StatsError> {
+    pub(crate) fn from_points(points: &[PointLogs]) -> Result<Means, StatsError> {
         let mean = |point: &PointLogs, arm: Arm| {
             let logs: Vec<f64> = point.pairs.iter().map(|pair| pair[arm]).collect();
             Moments::of_logs(&logs).map(|moments| moments.mean)
@@ -68,7 +68,7 @@ impl Means {
 /// A contrast that has this value and gradient. `known_sd` is the standard deviation of an error in
 /// the log-ratio of the arms that the pairs do not show (see [`crate::judge_starts`]); whether it
 /// is the same at all points nobody knows, so the worse of the two counts.
-pub(crate) fn contrast(
+pub(crate) fn estimate_contrast(
     points: &[PointLogs],
     value: f64,
     gradient: &Gradient,
@@ -295,7 +295,7 @@ pub(crate) fn of_arm<const P: usize>(
 }
 
 /// The sum of two gradients, the second one taken `times`.
-pub(crate) fn plus(first: &Gradient, second: &Gradient, times: f64) -> Gradient {
+pub(crate) fn add_scaled(first: &Gradient, second: &Gradient, times: f64) -> Gradient {
     first.iter().zip(second).map(|(a, b)| PerArm::from_fn(|arm| a[arm] + times * b[arm])).collect()
 }
 
@@ -311,7 +311,7 @@ pub(crate) fn residuals<const P: usize>(
         let slopes = model(&solution.theta, point.at).map_or([0.0; P], |(_, slopes)| slopes);
         let mut gradient = of_arm(solution, arm, slopes.map(|slope| -slope));
         gradient[index][arm] += 1.0;
-        contrast(points, solution.residuals[index], &gradient, 0.0)
+        estimate_contrast(points, solution.residuals[index], &gradient, 0.0)
     };
     points.iter().enumerate().map(of_point).collect()
 }

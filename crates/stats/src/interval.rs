@@ -14,7 +14,7 @@ use crate::student::Moments;
 /// # Errors
 /// No values, a value that is not finite, a confidence that does not lie between 0 and 1.
 pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Interval, StatsError> {
-    let estimate = Moments::of(values)?.estimate();
+    let estimate = Moments::of_values(values)?.mean_estimate();
     let (low, high) = estimate.bounds(confidence)?;
     Ok(Interval { estimate: estimate.mean, low, high })
 }
@@ -28,7 +28,7 @@ pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Interval, StatsE
 /// As [`mean_interval`], and a value that is zero or negative.
 pub fn geometric_mean_interval(values: &[f64], confidence: f64) -> Result<Interval, StatsError> {
     let logs = logarithms(values)?;
-    let estimate = Moments::of_logs(&logs)?.estimate();
+    let estimate = Moments::of_logs(&logs)?.mean_estimate();
     let (low, high) = estimate.bounds(confidence)?;
     Ok(Interval { estimate: estimate.mean.exp(), low: low.exp(), high: high.exp() })
 }

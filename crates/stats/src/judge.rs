@@ -5,10 +5,10 @@ use dbdyno_model::{
 };
 
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
-use crate::decision::{Judgement, budget_log, few_rounds, verdict};
+use crate::decision::{Judgement, budget_log, few_rounds, interval_verdict};
 use crate::error::StatsError;
 use crate::paired::{ratio, welch_estimate};
-use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
+use crate::power::{MIN_PAIRS, POWER, detectable_change, pairs_missing};
 use crate::rank::{self, SignedRanks};
 use crate::replicates::LocationEstimate;
 use crate::student::Moments;
@@ -23,12 +23,12 @@ use crate::suspicion;
 ///
 /// # Errors
 /// No pairs, a log-ratio that is not finite or beyond ±50, a budget outside 0 ≤ budget < 1.
-pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
+pub fn judge_pairs(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(budget)?;
     let moments = Moments::of_logs(log_ratios)?;
-    let located = LocationEstimate::T(moments.estimate());
+    let located = LocationEstimate::T(moments.mean_estimate());
     let pairs = u32::try_from(moments.n).unwrap_or(u32::MAX);
-    let verdict = verdict(&located, pairs, budget_log, DECISION_ALPHA)?;
+    let verdict = interval_verdict(&located, pairs, budget_log, DECISION_ALPHA)?;
     let missing = || pairs_missing(&moments, 0.0, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
     let mut warnings = few_rounds(pairs, "pairs of rounds");
     warnings.extend(suspicion::of_pairs(log_ratios, &moments));
@@ -47,21 +47,21 @@ pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
             _ => None,
         },
         detectable: (pairs >= MIN_PAIRS)
-            .then(|| detectable(moments.sd, pairs, DECISION_ALPHA, POWER)),
+            .then(|| detectable_change(moments.sd, pairs, DECISION_ALPHA, POWER)),
         warnings,
     })
 }
 
 /// Judges one cell from the logarithms of the rates of rounds that were not paired, as those of two
-/// stored runs. The rule is that of [`judge`], with Welch's interval, or that of Mann and Whitney
-/// where `interval` asks for Hodges–Lehmann and there are enough rounds for it.
+/// stored runs. The rule is that of [`judge_pairs`], with Welch's interval, or that of Mann and
+/// Whitney where `interval` asks for Hodges–Lehmann and there are enough rounds for it.
 ///
 /// Assumes what [`crate::welch`] and [`crate::mann_whitney`] assume, which the rounds cannot
 /// confirm; a caution says so in every result. Pairs that are missing are not given: more rounds do
 /// not help against a host that changed between two runs.
 ///
 /// # Errors
-/// As [`judge`], for either arm.
+/// As [`judge_pairs`], for either arm.
 pub fn judge_unpaired(
     base_logs: &[f64],
     test_logs: &[f64],
@@ -81,7 +81,7 @@ pub fn judge_unpaired(
         (LocationEstimate::T(welch), IntervalKind::Welch, "the rounds were not paired")
     };
     Ok(Judgement {
-        verdict: verdict(&located, rounds, budget_log, DECISION_ALPHA)?,
+        verdict: interval_verdict(&located, rounds, budget_log, DECISION_ALPHA)?,
         rqps: ratio(&located, SHOWN_CONFIDENCE)?,
         p_value: located.p_value(),
         basis: Basis {

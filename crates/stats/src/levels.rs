@@ -70,7 +70,7 @@ pub struct LevelAdvice {
 /// where there are fewer than [`MIN_PAIRS`]; a filling that is alone is not a level.
 ///
 /// Assumes that the noise of a level is independent, and the same wherever it is.
-pub fn components(nest: &Nest, interval: IntervalKind, between_sd: f64) -> Vec<Component> {
+pub fn variance_components(nest: &Nest, interval: IntervalKind, between_sd: f64) -> Vec<Component> {
     let fillings: Vec<Vec<&[f64]>> = nest
         .iter()
         .map(|starts| starts.iter().map(Vec::as_slice).filter(|start| !start.is_empty()).collect())
@@ -111,9 +111,9 @@ pub fn components(nest: &Nest, interval: IntervalKind, between_sd: f64) -> Vec<C
 /// The share of each of these levels in the variance of the result; they add up to 1, or are all 0
 /// where there is no variance.
 ///
-/// Assumes levels as [`components`] gives them: the lowest first, each of them counted within the
-/// one above, and what disturbs one level independent of what disturbs another.
-pub fn shares(components: &[Component]) -> Vec<f64> {
+/// Assumes levels as [`variance_components`] gives them: the lowest first, each of them counted
+/// within the one above, and what disturbs one level independent of what disturbs another.
+pub fn variance_shares(components: &[Component]) -> Vec<f64> {
     let parts = parts(components);
     let all: f64 = parts.iter().sum();
     parts.iter().map(|part| if all > 0.0 { part / all } else { 0.0 }).collect()
@@ -122,7 +122,7 @@ pub fn shares(components: &[Component]) -> Vec<f64> {
 /// What to do with `seconds` more. Levels whose cost is not known are left out.
 ///
 /// Assumes that further ones are like those that were measured.
-pub fn advise(components: &[Component], costs: &Costs, seconds: f64) -> LevelAdvice {
+pub fn spending_advice(components: &[Component], costs: &Costs, seconds: f64) -> LevelAdvice {
     let cost = |level| match level {
         ExperimentLevel::Pair => Some(costs.pair),
         ExperimentLevel::Start => costs.start,
@@ -166,7 +166,7 @@ fn pair_variance(starts: &[&[f64]], interval: IntervalKind) -> Option<f64> {
         return pooled(starts.iter().copied());
     }
     let of_start = |start: &&[f64]| {
-        let (low, high) = SignedRanks::signed(start).bounds(SHOWN_CONFIDENCE).ok()?;
+        let (low, high) = SignedRanks::one_sample(start).bounds(SHOWN_CONFIDENCE).ok()?;
         let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, (start.len() - 1) as f64);
         Some(((high - low) / (2.0 * t)).powi(2) * start.len() as f64)
     };
@@ -202,7 +202,7 @@ mod tests {
 
     /// The sum of twelve uniform numbers has variance 1.
     fn noise(stream: &mut RandomStream) -> f64 {
-        (0..12).map(|_| stream.below(1 << 32) as f64 / 2f64.powi(32)).sum::<f64>() - 6.0
+        (0..12).map(|_| stream.next_below(1 << 32) as f64 / 2f64.powi(32)).sum::<f64>() - 6.0
     }
 
     fn nest(counts: [usize; 3], sds: [f64; 3], key: u64) -> Vec<Vec<Vec<f64>>> {
@@ -229,7 +229,7 @@ mod tests {
             vec![vec![2.0, 2.5, 1.5], vec![6.0, 7.0, 6.5]],
             vec![vec![9.0, 8.0, 8.5], vec![5.0, 7.0, 6.0]],
         ];
-        let found = components(&nest, IntervalKind::T, 9.9);
+        let found = variance_components(&nest, IntervalKind::T, 9.9);
         let truth = [(3.0, TRUTH[0]), (2.0, TRUTH[1]), (3.0, TRUTH[2])];
         for (component, (count, variance)) in found.iter().zip(truth) {
             assert!((component.count - count).abs() < 1e-12);
@@ -246,7 +246,7 @@ mod tests {
         let sds = [0.03, 0.02, 0.02];
         let mut sums = [0.0; 3];
         for key in 0..400 {
-            let found = components(&nest([10, 4, 6], sds, key), IntervalKind::T, 0.0);
+            let found = variance_components(&nest([10, 4, 6], sds, key), IntervalKind::T, 0.0);
             for (sum, component) in sums.iter_mut().zip(found) {
                 *sum += component.variance / 400.0;
             }
@@ -259,12 +259,12 @@ mod tests {
     #[test]
     fn what_was_not_repeated_is_assumed_or_no_level() {
         let one_start = nest([30, 1, 1], [0.05, 0.0, 0.0], 1);
-        let found = components(&one_start, IntervalKind::T, 0.009);
+        let found = variance_components(&one_start, IntervalKind::T, 0.009);
         assert_eq!(found.len(), 2);
         assert!(found[1].is_assumed && (found[1].variance - 0.000_081).abs() < 1e-15);
-        assert!(components(&[], IntervalKind::T, 0.009).is_empty());
+        assert!(variance_components(&[], IntervalKind::T, 0.009).is_empty());
         let two_fillings = nest([8, 4, 2], [0.05, 0.01, 0.0], 1);
-        let found = components(&two_fillings, IntervalKind::T, 0.009);
+        let found = variance_components(&two_fillings, IntervalKind::T, 0.009);
         assert_eq!((found.len(), found[1].count, found[1].is_assumed), (2, 8.0, false));
     }
 
@@ -272,10 +272,10 @@ mod tests {
     fn the_middle_sees_less_noise_than_the_mean_where_tails_are_heavy() {
         let mut spiky = nest([20, 8, 1], [0.02, 0.0, 0.0], 2);
         spiky[0].iter_mut().for_each(|start| (start[3], start[9]) = (0.5, -0.5));
-        let of = |interval| components(&spiky, interval, 0.0)[0].variance;
+        let of = |interval| variance_components(&spiky, interval, 0.0)[0].variance;
         assert!(of(IntervalKind::Robust) < 0.1 * of(IntervalKind::T));
         let plain = nest([20, 40, 1], [0.02, 0.0, 0.0], 3);
-        let of = |interval| components(&plain, interval, 0.0)[0].variance;
+        let of = |interval| variance_components(&plain, interval, 0.0)[0].variance;
         let ratio = of(IntervalKind::Robust) / of(IntervalKind::T);
         assert!((0.9..1.3).contains(&ratio), "{ratio}");
     }
@@ -296,7 +296,7 @@ mod tests {
                 level(ExperimentLevel::Pair, pairs, 0.06),
                 level(ExperimentLevel::Start, starts, 0.01),
             ];
-            advise(&components, &costs, 60.0)
+            spending_advice(&components, &costs, 60.0)
         };
         // √(4/0.25 · 0.0036/0.0001) = 24.
         assert_eq!(advise(24.0, 8.0).best, [(ExperimentLevel::Pair, 24)]);
@@ -306,10 +306,10 @@ mod tests {
         let alone =
             [level(ExperimentLevel::Pair, 10.0, 0.05), level(ExperimentLevel::Start, 4.0, 0.0)];
         assert_eq!(
-            super::advise(&alone, &costs, 60.0).best,
+            super::spending_advice(&alone, &costs, 60.0).best,
             [],
             "starts have nothing of their own"
         );
-        assert!((shares(&alone)[0] - 1.0).abs() < 1e-12);
+        assert!((variance_shares(&alone)[0] - 1.0).abs() < 1e-12);
     }
 }

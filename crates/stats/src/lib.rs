@@ -84,20 +84,22 @@ pub use change::{
 pub use confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 pub use control_limits::ControlLimits;
 pub use decision::Judgement;
-pub use drift::{Drift, DriftVerdict, RateAt, drift};
+pub use drift::{Drift, DriftVerdict, RateAt, estimate_drift};
 pub use error::StatsError;
 pub use false_discoveries::{FALSE_DISCOVERIES, benjamini_hochberg};
 pub use fieller::{FiellerEstimate, fieller};
 pub use fit::PointLogs;
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use joint::{JointJudgement, judge_jointly};
-pub use judge::{judge, judge_unpaired};
-pub use levels::{Component, Costs, LevelAdvice, advise, components, shares};
-pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
+pub use judge::{judge_pairs, judge_unpaired};
+pub use levels::{
+    Component, Costs, LevelAdvice, spending_advice, variance_components, variance_shares,
+};
+pub use paired::{PairedEstimate, UnpairedEstimate, paired_estimate, welch};
 pub use planning::{
     Amount, PAIRS_TRIED, Price, STARTS_LEAST, Spread, found_in_one_start, least_pairs, least_time,
 };
-pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};
+pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable_change, pairs_needed};
 pub use rank::{RankEstimate, mann_whitney, signed_rank};
 pub use replicates::Nest;
 pub use row_cost::{RowCosts, row_costs};
@@ -108,4 +110,4 @@ pub use slope::{Slope, is_steady, slope};
 pub use starts::{BETWEEN_STARTS_SD, Terms, judge_nested, judge_starts};
 pub use student::normal_p_value;
 pub use tails::Tails;
-pub use usl::{Curves, usl};
+pub use usl::{Curves, fit_usl};

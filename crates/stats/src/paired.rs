@@ -45,9 +45,9 @@ pub struct UnpairedEstimate {
 /// # Errors
 /// No pairs, a log-ratio that is not finite or beyond ±50, a confidence that does not lie between 0
 /// and 1.
-pub fn paired(log_ratios: &[f64], confidence: f64) -> Result<PairedEstimate, StatsError> {
+pub fn paired_estimate(log_ratios: &[f64], confidence: f64) -> Result<PairedEstimate, StatsError> {
     let moments = Moments::of_logs(log_ratios)?;
-    let estimate = moments.estimate();
+    let estimate = moments.mean_estimate();
     Ok(PairedEstimate {
         ratio: ratio(&LocationEstimate::T(estimate), confidence)?,
         mean_log: moments.mean,
@@ -62,10 +62,10 @@ pub fn paired(log_ratios: &[f64], confidence: f64) -> Result<PairedEstimate, Sta
 ///
 /// Assumes that all rounds are independent, that the mean of each arm is close to normal, *and that
 /// nothing but the arm changed between the two runs*. The last is rarely true of runs hours apart,
-/// and the rounds themselves cannot show it: prefer [`paired`] wherever there are pairs.
+/// and the rounds themselves cannot show it: prefer [`paired_estimate`] wherever there are pairs.
 ///
 /// # Errors
-/// As [`paired`], for either arm.
+/// As [`paired_estimate`], for either arm.
 pub fn welch(
     base_logs: &[f64],
     test_logs: &[f64],
@@ -103,5 +103,5 @@ pub(crate) fn welch_estimate(base: &Moments, test: &Moments) -> Estimate {
 /// The interval of the mean logarithm, as a ratio.
 pub(crate) fn ratio(located: &LocationEstimate, confidence: f64) -> Result<Interval, StatsError> {
     let (low, high) = located.bounds(confidence)?;
-    Ok(Interval { estimate: located.center().exp(), low: low.exp(), high: high.exp() })
+    Ok(Interval { estimate: located.point_estimate().exp(), low: low.exp(), high: high.exp() })
 }

@@ -12,7 +12,7 @@
 //! Time", ISMM 2013, § 6), whatever the effect; what is chosen here is the least time itself, for
 //! the quantiles of Student's t make few starts dearer than the formula knows.
 
-use crate::power::{PAIRS_CAP, detectable, pairs_needed};
+use crate::power::{PAIRS_CAP, detectable_change, pairs_needed};
 use crate::student::quantile;
 
 /// What disturbs a log-ratio, by level.
@@ -63,7 +63,7 @@ impl Price {
     /// The time that so many starts take.
     ///
     /// Assumes that every pair takes as long as every other one, and every start as well.
-    pub fn of(&self, starts: u32, pairs: u32) -> f64 {
+    pub(crate) fn time_of_starts(&self, starts: u32, pairs: u32) -> f64 {
         f64::from(starts) * (self.start_s + f64::from(pairs) * self.pair_s)
     }
 }
@@ -82,7 +82,7 @@ pub fn least_time(
 ) -> Option<Amount> {
     let amount = |&pairs: &u32| {
         let starts = pairs_needed(spread.of_start(pairs), effect, alpha, power).max(STARTS_LEAST);
-        Amount { starts, pairs, seconds: price.of(starts, pairs) }
+        Amount { starts, pairs, seconds: price.time_of_starts(starts, pairs) }
     };
     let amounts = PAIRS_TRIED.iter().map(amount).filter(|amount| amount.starts < PAIRS_CAP);
     amounts.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
@@ -93,7 +93,7 @@ pub fn least_time(
 ///
 /// Assumes what [`least_time`] assumes.
 pub fn found_in_one_start(spread: &Spread, pairs: u32, alpha: f64, power: f64) -> f64 {
-    let by_pairs = detectable(spread.pair_sd, pairs, alpha, power).ln_1p();
+    let by_pairs = detectable_change(spread.pair_sd, pairs, alpha, power).ln_1p();
     by_pairs.hypot(floor(spread, alpha, power)).exp_m1()
 }
 
@@ -118,11 +118,15 @@ pub fn least_pairs(
     let pairs = if some < PAIRS_CAP {
         some
     } else {
-        let found = detectable(spread.pair_sd, PAIRS_CAP, alpha, power).ln_1p();
+        let found = detectable_change(spread.pair_sd, PAIRS_CAP, alpha, power).ln_1p();
         let times = (found / left.ln_1p()).powi(2);
         (f64::from(PAIRS_CAP) * times).ceil().min(1e9) as u32
     };
-    (pairs <= PAIRS_MOST).then(|| Amount { starts: 1, pairs, seconds: price.of(1, pairs) })
+    (pairs <= PAIRS_MOST).then(|| Amount {
+        starts: 1,
+        pairs,
+        seconds: price.time_of_starts(1, pairs),
+    })
 }
 
 /// Pairs that no run has.
@@ -149,7 +153,7 @@ mod tests {
         assert!((found.pairs as f64 / formula).ln().abs() < 0.5, "{found:?}, not {formula}");
         for pairs in [2, 6, 64] {
             let starts = pairs_needed(SPREAD.of_start(pairs), 0.01, DECISION_ALPHA, POWER);
-            assert!(PRICE.of(starts, pairs) >= found.seconds, "{pairs}");
+            assert!(PRICE.time_of_starts(starts, pairs) >= found.seconds, "{pairs}");
         }
     }
 
@@ -158,7 +162,7 @@ mod tests {
         for effect in [0.005, 0.01, 0.02] {
             let amount = least_time(&SPREAD, &PRICE, effect, DECISION_ALPHA, POWER).unwrap();
             let sd = SPREAD.of_start(amount.pairs);
-            let found = detectable(sd, amount.starts, DECISION_ALPHA, POWER);
+            let found = detectable_change(sd, amount.starts, DECISION_ALPHA, POWER);
             assert!(found <= effect && found > 0.9 * effect, "{effect}: {found}");
         }
         let once = Spread { pair_sd: 0.04, start_sd: 0.003 };

@@ -27,7 +27,7 @@ pub const MIN_PAIRS: u32 = 3;
 /// Assumes independent, normal log-ratios; `sd_log` may be an assumed one, before anything was
 /// measured. Infinite for fewer than [`MIN_PAIRS`] pairs and for arguments that make no sense: such
 /// an experiment finds nothing.
-pub fn detectable(sd_log: f64, pairs: u32, alpha: f64, power: f64) -> f64 {
+pub fn detectable_change(sd_log: f64, pairs: u32, alpha: f64, power: f64) -> f64 {
     if pairs < MIN_PAIRS || !arguments_make_sense(sd_log, alpha, power) {
         return f64::INFINITY;
     }
@@ -38,8 +38,8 @@ pub fn detectable(sd_log: f64, pairs: u32, alpha: f64, power: f64) -> f64 {
 /// `alpha` with chance `power`, at least [`MIN_PAIRS`]. [`PAIRS_CAP`] stands for "that many or
 /// more".
 ///
-/// Assumes what [`detectable`] assumes. The critical values depend on the number of pairs, so this
-/// is a search, not a formula.
+/// Assumes what [`detectable_change`] assumes. The critical values depend on the number of pairs,
+/// so this is a search, not a formula.
 pub fn pairs_needed(sd_log: f64, effect: f64, alpha: f64, power: f64) -> u32 {
     let target = effect.abs().ln_1p();
     if target.is_nan() || target <= 0.0 || !arguments_make_sense(sd_log, alpha, power) {
@@ -101,7 +101,8 @@ impl Doubt {
         if self.standard == 0.0 {
             return if mean.abs() <= room { 1.0 } else { 0.0 };
         }
-        let below = |far: f64| student::below((far - mean) / self.standard, self.degrees);
+        let below =
+            |far: f64| student::probability_below((far - mean) / self.standard, self.degrees);
         below(room) - below(-room)
     }
 }
@@ -177,9 +178,9 @@ mod tests {
     fn pairs_needed_and_detectable_are_inverse() {
         for &(sd, effect, ..) in EXACT {
             let pairs = pairs_needed(sd, effect, 0.01, POWER);
-            assert!(detectable(sd, pairs, 0.01, POWER) <= effect);
+            assert!(detectable_change(sd, pairs, 0.01, POWER) <= effect);
             if pairs > MIN_PAIRS {
-                assert!(detectable(sd, pairs - 1, 0.01, POWER) > effect);
+                assert!(detectable_change(sd, pairs - 1, 0.01, POWER) > effect);
             }
             assert_eq!(pairs, pairs_needed(sd, -effect, 0.01, POWER), "a loss is an effect too");
         }
@@ -187,11 +188,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_found_is_never_promised() {
-        assert_eq!(detectable(0.01, 0, 0.01, POWER), f64::INFINITY);
-        assert_eq!(detectable(0.01, 2, 0.01, POWER), f64::INFINITY);
-        assert_eq!(detectable(f64::NAN, 6, 0.01, POWER), f64::INFINITY);
-        assert_eq!(detectable(0.01, 6, 0.0, POWER), f64::INFINITY);
-        assert_eq!(detectable(0.01, 6, 0.01, f64::NAN), f64::INFINITY);
+        assert_eq!(detectable_change(0.01, 0, 0.01, POWER), f64::INFINITY);
+        assert_eq!(detectable_change(0.01, 2, 0.01, POWER), f64::INFINITY);
+        assert_eq!(detectable_change(f64::NAN, 6, 0.01, POWER), f64::INFINITY);
+        assert_eq!(detectable_change(0.01, 6, 0.0, POWER), f64::INFINITY);
+        assert_eq!(detectable_change(0.01, 6, 0.01, f64::NAN), f64::INFINITY);
         assert_eq!(pairs_needed(0.01, 0.0, 0.01, POWER), PAIRS_CAP);
         assert_eq!(pairs_needed(0.01, f64::NAN, 0.01, POWER), PAIRS_CAP);
         assert_eq!(pairs_needed(f64::INFINITY, 0.02, 0.01, POWER), PAIRS_CAP);

@@ -50,8 +50,8 @@ pub struct RankEstimate {
 /// # Errors
 /// No values, one that is not finite, or a confidence that does not lie between 0 and 1.
 pub fn signed_rank(values: &[f64], confidence: f64) -> Result<RankEstimate, StatsError> {
-    Moments::of(values)?;
-    SignedRanks::signed(values).estimate(confidence)
+    Moments::of_values(values)?;
+    SignedRanks::one_sample(values).estimate(confidence)
 }
 
 /// By how much `test` lies above `base`, with the interval of Mann and Whitney.
@@ -65,8 +65,8 @@ pub fn mann_whitney(
     test: &[f64],
     confidence: f64,
 ) -> Result<RankEstimate, StatsError> {
-    Moments::of(base)?;
-    Moments::of(test)?;
+    Moments::of_values(base)?;
+    Moments::of_values(test)?;
     SignedRanks::two_samples(base, test).estimate(confidence)
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct SignedRanks {
 
 impl SignedRanks {
     /// Of values that may be judged by their signed ranks.
-    pub(crate) fn signed(values: &[f64]) -> SignedRanks {
+    pub(crate) fn one_sample(values: &[f64]) -> SignedRanks {
         SignedRanks::of(walsh(values), Null::signed(values.len()))
     }
 
@@ -135,7 +135,7 @@ impl SignedRanks {
 
     fn estimate(&self, confidence: f64) -> Result<RankEstimate, StatsError> {
         let (low, high) = self.bounds(confidence)?;
-        Ok(RankEstimate { estimate: self.middle(), low, high, p_value: self.p_value() })
+        Ok(RankEstimate { estimate: self.median_estimate(), low, high, p_value: self.p_value() })
     }
 
     pub(crate) fn bounds(&self, confidence: f64) -> Result<(f64, f64), StatsError> {
@@ -148,7 +148,7 @@ impl SignedRanks {
         })
     }
 
-    pub(crate) fn middle(&self) -> f64 {
+    pub(crate) fn median_estimate(&self) -> f64 {
         let last = self.sorted.len() - 1;
         (self.sorted[last / 2] + self.sorted[last - last / 2]) / 2.0
     }
@@ -215,7 +215,7 @@ impl Null {
         match self {
             Null::Exact(chances) => chances.iter().take(count + 1).sum::<f64>().min(1.0),
             Null::Normal(mean, sd) => {
-                student::below((count as f64 + 0.5 - mean) / sd, f64::INFINITY)
+                student::probability_below((count as f64 + 0.5 - mean) / sd, f64::INFINITY)
             }
         }
     }

@@ -39,10 +39,10 @@ pub(crate) enum LocationEstimate {
 }
 
 impl LocationEstimate {
-    pub(crate) fn center(&self) -> f64 {
+    pub(crate) fn point_estimate(&self) -> f64 {
         match self {
             LocationEstimate::T(estimate) => estimate.mean,
-            LocationEstimate::Ranks(ranked) => ranked.middle(),
+            LocationEstimate::Ranks(ranked) => ranked.median_estimate(),
             LocationEstimate::Resamples(resampled, _) => resampled.mean,
         }
     }
@@ -80,7 +80,7 @@ pub(crate) struct Replicates {
 
 /// The replicates of a cell. `alpha` is the level at which it is decided: an interval that does not
 /// exist there is not chosen.
-pub(crate) fn of(
+pub(crate) fn cell_replicates(
     nest: &Nest,
     between_sd: f64,
     choice: IntervalChoice,
@@ -135,8 +135,10 @@ pub(crate) fn of(
     }
     let (values, moments, estimate) = figures(interval)?;
     let located = match interval {
-        IntervalKind::Bca => LocationEstimate::Resamples(ResampledMeans::of(&values, seed)?, known),
-        IntervalKind::HodgesLehmann => LocationEstimate::Ranks(SignedRanks::signed(&values)),
+        IntervalKind::Bca => {
+            LocationEstimate::Resamples(ResampledMeans::from_values(&values, seed)?, known)
+        }
+        IntervalKind::HodgesLehmann => LocationEstimate::Ranks(SignedRanks::one_sample(&values)),
         _ => LocationEstimate::T(estimate),
     };
     let count = u32::try_from(count).unwrap_or(u32::MAX);
@@ -184,7 +186,7 @@ fn chosen(
 }
 
 fn by_tails(starts: &[&[f64]]) -> (IntervalKind, String) {
-    let Some(tails) = Tails::of(starts) else {
+    let Some(tails) = Tails::from_starts(starts) else {
         return (
             IntervalKind::T,
             "too few pairs in a start to tell how heavy their tails are".into(),
@@ -224,15 +226,19 @@ fn estimate_of(
     level: ExperimentLevel,
     interval: IntervalKind,
 ) -> Result<Estimate, StatsError> {
-    let mean = moments.estimate();
+    let mean = moments.mean_estimate();
     let is_middle = matches!(interval, IntervalKind::Robust | IntervalKind::HodgesLehmann);
     if level != ExperimentLevel::Pair || !is_middle || values.len() < ROBUST_PAIRS_MIN {
         return Ok(mean);
     }
-    let ranked = SignedRanks::signed(values);
+    let ranked = SignedRanks::one_sample(values);
     let (low, high) = ranked.bounds(SHOWN_CONFIDENCE)?;
     let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, mean.degrees);
-    Ok(Estimate { mean: ranked.middle(), standard_error: (high - low) / (2.0 * t), ..mean })
+    Ok(Estimate {
+        mean: ranked.median_estimate(),
+        standard_error: (high - low) / (2.0 * t),
+        ..mean
+    })
 }
 
 /// The sum of two independent errors, the second of which is known. Degrees of freedom by Welch and

@@ -24,8 +24,8 @@ use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{budget_log, few_rounds};
 use crate::error::StatsError;
 use crate::fit::{
-    Means, PointLogs, Solution, contrast, least_squares, least_squares_at_least_zero,
-    nearest_to_one, of_arm, plus, residuals,
+    Means, PointLogs, Solution, add_scaled, estimate_contrast, least_squares,
+    least_squares_at_least_zero, nearest_to_one, of_arm, residuals,
 };
 use crate::power::MIN_PAIRS;
 use crate::quotient::ratio_bounds;
@@ -46,7 +46,7 @@ pub struct RowCosts {
 
 /// Fits lines to the costs of both arms and judges what differs: for each of several `measures` of
 /// the cost of the same events, the logarithms of costs by number of rows. See
-/// [`crate::judge_starts`] for `between_sd` and [`crate::judge()`] for `budget`.
+/// [`crate::judge_starts`] for `between_sd` and [`crate::judge_pairs()`] for `budget`.
 ///
 /// The two questions of all measures are one family: chance calls any of them slower or faster in
 /// no more than [`DECISION_ALPHA`] of all families in which nothing changed (Holm), and *equal* is
@@ -65,7 +65,7 @@ pub fn row_costs(
 ) -> Result<Vec<RowCosts>, StatsError> {
     let budget_log = budget_log(budget)?;
     let questions = 2 * measures.len();
-    let confidence = several_questions::simultaneous(questions);
+    let confidence = several_questions::simultaneous_confidence(questions);
     let mut costs = Vec::with_capacity(measures.len());
     let (mut asked, mut of) = (Vec::new(), Vec::new());
     for (index, points) in measures.iter().enumerate() {
@@ -82,7 +82,7 @@ pub fn row_costs(
         of.extend(ratios.map(|ratios| (index, ratios)));
         costs.push(cost);
     }
-    let verdicts = several_questions::verdicts(&asked, questions, budget_log);
+    let verdicts = several_questions::family_verdicts(&asked, questions, budget_log);
     for ((index, ratios), verdicts) in of.iter().zip(verdicts.chunks_exact(2)) {
         let change = |at: usize| {
             let (low, high) = ratios[at].bounds(SHOWN_CONFIDENCE);
@@ -104,7 +104,7 @@ fn one(
     between_sd: f64,
     budget_log: f64,
 ) -> Result<(RowCosts, Option<[Ratio; 2]>), StatsError> {
-    let means = Means::of(points)?;
+    let means = Means::from_points(points)?;
     let without = |warning| Ok((RowCosts { fit: None, warnings: vec![warning] }, None));
     if means.at.len() < COST_POINTS_LEAST {
         let text = format!(
@@ -166,7 +166,7 @@ impl RowCostFit {
             let mut slopes = [0.0; 2];
             slopes[index] = 1.0;
             let gradient = of_arm(&self.free, arm, slopes);
-            let estimate = contrast(points, self.free.theta[index], &gradient, 0.0);
+            let estimate = estimate_contrast(points, self.free.theta[index], &gradient, 0.0);
             let (low, high) = estimate.bounds(SHOWN_CONFIDENCE)?;
             let shown = self.held.theta[index];
             Ok::<_, StatsError>(Interval {
@@ -198,11 +198,11 @@ impl Ratio {
         let known = 2.0 * between_sd;
         let less = |times: f64| {
             let value = values[0] - times * values[1];
-            contrast(points, value, &plus(&test, &base, -times), 0.0)
+            estimate_contrast(points, value, &add_scaled(&test, &base, -times), 0.0)
         };
         let widened = |mut estimate: Estimate| {
-            let own = contrast(points, 0.0, &test, known).standard_error.powi(2)
-                - contrast(points, 0.0, &test, 0.0).standard_error.powi(2);
+            let own = estimate_contrast(points, 0.0, &test, known).standard_error.powi(2)
+                - estimate_contrast(points, 0.0, &test, 0.0).standard_error.powi(2);
             let before = estimate.standard_error;
             estimate.standard_error = before.hypot(own.max(0.0).sqrt());
             if before > 0.0 {
@@ -211,8 +211,8 @@ impl Ratio {
             estimate
         };
         let ratio = ratio_of(values);
-        let of_base = contrast(points, values[1], &base, 0.0);
-        let of_test = widened(contrast(points, values[0], &test, 0.0));
+        let of_base = estimate_contrast(points, values[1], &base, 0.0);
+        let of_test = widened(estimate_contrast(points, values[0], &test, 0.0));
         let errors = [of_test, of_base, widened(less(ratio))];
         Ratio { values, errors, difference: widened(less(1.0)) }
     }

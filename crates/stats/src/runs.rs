@@ -18,7 +18,7 @@ use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{Judgement, budget_log};
 use crate::error::StatsError;
 use crate::judge::unpaired_warnings;
-use crate::sequence::{ConfidenceSequence, answer, p_value};
+use crate::sequence::{ConfidenceSequence, p_value, verdict_from_widths};
 use crate::student::Moments;
 
 /// The starts of a run: the mean of the log-ratios of each, in the order of measuring.
@@ -37,7 +37,7 @@ pub struct RunStarts<'a> {
 /// Fewer than [`crate::MIN_PAIRS`] lives in a run are undecided.
 ///
 /// # Errors
-/// As [`crate::judge()`], for either run.
+/// As [`crate::judge_pairs()`], for either run.
 pub fn judge_runs(
     base: RunStarts<'_>,
     test: RunStarts<'_>,
@@ -50,7 +50,7 @@ pub fn judge_runs(
     let deciding = base.deciding.hypot(test.deciding);
     let shown = base.shown.hypot(test.shown);
     Ok(Judgement {
-        verdict: answer(mean, starts, deciding, shown, budget_log),
+        verdict: verdict_from_widths(mean, starts, deciding, shown, budget_log),
         rqps: Interval {
             estimate: mean.exp(),
             low: (mean - shown).exp(),
@@ -84,9 +84,9 @@ impl Mean {
         let moments = Moments::of_logs(starts)?;
         let count = u32::try_from(moments.n).unwrap_or(u32::MAX);
         let (deciding, shown) = match run.looks {
-            Some(sequence) => sequence.half(moments.sd, count),
+            Some(sequence) => sequence.half_widths(moments.sd, count),
             None => {
-                let estimate = moments.estimate();
+                let estimate = moments.mean_estimate();
                 let half =
                     |confidence| estimate.bounds(confidence).map(|(low, high)| (high - low) / 2.0);
                 (half(1.0 - DECISION_ALPHA)?, half(SHOWN_CONFIDENCE)?)
@@ -111,7 +111,8 @@ mod tests {
         let once = |starts| RunStarts { starts, looks: None };
         let judged = judge_runs(once(&a), once(&b), 0.02).unwrap();
         // `scipy.stats.t.ppf(0.975, 9)`, SciPy 1.17.
-        let half = 2.262_157_162_740_992 * Moments::of_logs(&a).unwrap().estimate().standard_error;
+        let half =
+            2.262_157_162_740_992 * Moments::of_logs(&a).unwrap().mean_estimate().standard_error;
         let width = (judged.rqps.high / judged.rqps.low).ln();
         assert!((width - 2.0 * 2_f64.sqrt() * half).abs() < 1e-9, "{width} {half}");
         assert_eq!(judged.verdict, Verdict::Slower);

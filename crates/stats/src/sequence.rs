@@ -35,7 +35,7 @@ use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{budget_log, few_rounds};
 use crate::error::StatsError;
 use crate::power::{MIN_PAIRS, POWER};
-use crate::student::{Moments, below, quantile};
+use crate::student::{Moments, probability_below, quantile};
 
 /// Share of the chance to err that is spent up to the horizon.
 const SPENT_AT_HORIZON: f64 = 0.7;
@@ -103,7 +103,7 @@ impl ConfidenceSequence {
     /// together have a fifth of it again, 1.2 % instead of 1 % in all.
     ///
     /// Assumes nothing.
-    pub fn beyond(judged: u32) -> ConfidenceSequence {
+    pub fn after_judgement(judged: u32) -> ConfidenceSequence {
         let judged = judged.clamp(1, ConfidenceSequence::STARTS_MAX);
         let spent = |starts: u32| {
             if starts <= judged {
@@ -124,13 +124,20 @@ impl ConfidenceSequence {
     /// looked at; see [`judge_sequence`] for `known_sd`. Infinite for too few of them.
     ///
     /// Assumes what [`judge_sequence`] assumes, and that the spread of the starts is `sd`.
-    pub fn detectable(&self, sd: f64, known_sd: f64, starts: u32, alpha: f64, power: f64) -> f64 {
+    pub fn detectable_change(
+        &self,
+        sd: f64,
+        known_sd: f64,
+        starts: u32,
+        alpha: f64,
+        power: f64,
+    ) -> f64 {
         Widths { sequence: self, known_sd, sd }.found(starts, alpha, power).exp_m1()
     }
 
     /// Half the widths of the intervals of so many starts that share nothing, for the decision and
     /// as shown.
-    pub(crate) fn half(&self, sd: f64, starts: u32) -> (f64, f64) {
+    pub(crate) fn half_widths(&self, sd: f64, starts: u32) -> (f64, f64) {
         Widths { sequence: self, known_sd: 0.0, sd }.half(starts)
     }
 
@@ -138,7 +145,7 @@ impl ConfidenceSequence {
     /// for the decision, and as shown. Infinite before the first look and after the last.
     ///
     /// Assumes nothing.
-    pub fn reach(&self, starts: u32) -> (f64, f64) {
+    pub(crate) fn interval_reach(&self, starts: u32) -> (f64, f64) {
         let at = |reaches: &[f64]| {
             let index = starts.checked_sub(MIN_PAIRS).map(|index| index as usize);
             index.and_then(|index| reaches.get(index)).copied().unwrap_or(f64::INFINITY)
@@ -175,7 +182,7 @@ pub struct Look {
 /// looked at, for no chance to err is left.
 ///
 /// # Errors
-/// As [`crate::judge()`].
+/// As [`crate::judge_pairs()`].
 pub fn judge_sequence(
     starts: &[f64],
     known_sd: f64,
@@ -187,9 +194,9 @@ pub fn judge_sequence(
     let moments = Moments::of_logs(starts)?;
     let count = starts.len() as u32;
     let at = Widths { sequence, known_sd, sd: moments.sd };
-    let estimate = moments.estimate();
+    let estimate = moments.mean_estimate();
     let (deciding, shown) = at.half(count);
-    let verdict = answer(estimate.mean, count, deciding, shown, budget_log);
+    let verdict = verdict_from_widths(estimate.mean, count, deciding, shown, budget_log);
     let around = |half: f64| ((estimate.mean - half).exp(), (estimate.mean + half).exp());
     let (low, high) = around(shown);
     Ok(Look {
@@ -210,7 +217,7 @@ pub fn judge_sequence(
 /// Assumes what [`judge_sequence`] assumes.
 ///
 /// # Errors
-/// As [`crate::judge()`].
+/// As [`crate::judge_pairs()`].
 pub fn starts_missing(
     starts: &[f64],
     known_sd: f64,
@@ -236,7 +243,7 @@ pub fn starts_missing(
 }
 
 /// The rule of the crate, for a mean and half the widths of its intervals.
-pub(crate) fn answer(
+pub(crate) fn verdict_from_widths(
     mean: f64,
     starts: u32,
     deciding: f64,
@@ -261,7 +268,9 @@ pub(crate) fn p_value(mean: f64, deciding: f64) -> f64 {
     match (mean.abs(), deciding) {
         (0.0, _) => 1.0,
         (_, 0.0) => 0.0,
-        (far, half) => 2.0 * below(-normal_quantile(DECISION_ALPHA) * far / half, f64::INFINITY),
+        (far, half) => {
+            2.0 * probability_below(-normal_quantile(DECISION_ALPHA) * far / half, f64::INFINITY)
+        }
     }
 }
 
@@ -275,7 +284,7 @@ struct Widths<'a> {
 impl Widths<'_> {
     /// For the decision, and as shown.
     fn half(&self, starts: u32) -> (f64, f64) {
-        let (deciding, shown) = self.sequence.reach(starts);
+        let (deciding, shown) = self.sequence.interval_reach(starts);
         let error = self.sd / f64::from(starts.max(1)).sqrt();
         // What starts have in common is met once, but many looks come near to it: half the level.
         let known = |alpha: f64| self.known_sd * quantile(1.0 - alpha / 4.0, f64::INFINITY);
@@ -305,7 +314,8 @@ impl Widths<'_> {
             return if mean.abs() <= room { 1.0 } else { 0.0 };
         }
         let degrees = f64::from(starts - 1);
-        below((room - mean) / error, degrees) - below((-room - mean) / error, degrees)
+        probability_below((room - mean) / error, degrees)
+            - probability_below((-room - mean) / error, degrees)
     }
 }
 
@@ -363,7 +373,7 @@ fn chances(spent: impl Fn(u32) -> f64, alpha: f64) -> Vec<f64> {
         mass = mass[middle + 1 - bound..middle + bound].to_vec();
         // Each place of the lattice stands for what is nearer to it than to others.
         let edge = (bound as f64 - 0.5) * STEP / f64::from(starts).sqrt();
-        chances.push(2.0 * below(-edge, f64::INFINITY));
+        chances.push(2.0 * probability_below(-edge, f64::INFINITY));
     }
     chances
 }
@@ -436,13 +446,13 @@ mod tests {
     fn a_single_look_would_be_narrower_and_more_starts_never_hurt() {
         for horizon in [4, 12, 48, 80] {
             let sequence = ConfidenceSequence::new(horizon);
-            let at_horizon = sequence.reach(horizon).0;
+            let at_horizon = sequence.interval_reach(horizon).0;
             let once = quantile(0.995, f64::from(horizon - 1));
             assert!(
                 once < at_horizon && at_horizon < 1.25 * once,
                 "{horizon}: {at_horizon} {once}"
             );
-            let half = |starts: u32| sequence.reach(starts).0 / f64::from(starts).sqrt();
+            let half = |starts: u32| sequence.interval_reach(starts).0 / f64::from(starts).sqrt();
             for starts in MIN_PAIRS + 1..=ConfidenceSequence::STARTS_MAX {
                 assert!(half(starts) < half(starts - 1) * 1.15, "{horizon}: {starts}");
             }
@@ -453,14 +463,14 @@ mod tests {
     #[test]
     fn beyond_a_judgement_there_is_little_left() {
         for judged in [1, 2, 3, 12, 100] {
-            let sequence = ConfidenceSequence::beyond(judged);
+            let sequence = ConfidenceSequence::after_judgement(judged);
             for starts in 1..=judged {
-                assert_eq!(sequence.reach(starts).0, f64::INFINITY, "{judged}: {starts}");
+                assert_eq!(sequence.interval_reach(starts).0, f64::INFINITY, "{judged}: {starts}");
             }
             let first = (judged + 1).max(MIN_PAIRS);
             let once = quantile(0.995, f64::from(first - 1));
-            assert!(sequence.reach(first).0 > once, "{judged}");
-            assert!(sequence.reach(ConfidenceSequence::STARTS_MAX).0.is_finite());
+            assert!(sequence.interval_reach(first).0 > once, "{judged}");
+            assert!(sequence.interval_reach(ConfidenceSequence::STARTS_MAX).0.is_finite());
         }
     }
 

@@ -18,18 +18,22 @@ pub(crate) struct Question {
     pub better: f64,
     /// Two-sided p-value of "nothing changed"; 1 where that cannot be asked.
     pub p_value: f64,
-    /// The interval of `better` at [`simultaneous`] confidence.
+    /// The interval of `better` at [`simultaneous_confidence`] confidence.
     pub low: f64,
     pub high: f64,
 }
 
 /// The confidence of one interval of a family in which all hold with 95 %.
-pub(crate) fn simultaneous(questions: usize) -> f64 {
+pub(crate) fn simultaneous_confidence(questions: usize) -> f64 {
     1.0 - (1.0 - SHOWN_CONFIDENCE) / questions as f64
 }
 
 /// The verdicts of a family of `questions`, of which some may not have been asked.
-pub(crate) fn verdicts(asked: &[Question], questions: usize, budget_log: f64) -> Vec<Verdict> {
+pub(crate) fn family_verdicts(
+    asked: &[Question],
+    questions: usize,
+    budget_log: f64,
+) -> Vec<Verdict> {
     let mut order: Vec<usize> = (0..asked.len()).collect();
     order.sort_by(|&a, &b| asked[a].p_value.total_cmp(&asked[b].p_value));
     let mut is_change = vec![false; asked.len()];
@@ -63,7 +67,7 @@ mod tests {
         let question =
             |p_value: f64, better: f64| Question { better, p_value, low: -1.0, high: 1.0 };
         let told = |p_values: [f64; 3]| {
-            verdicts(&p_values.map(|p| question(p, -0.1)), 3, 0.02)
+            family_verdicts(&p_values.map(|p| question(p, -0.1)), 3, 0.02)
                 .iter()
                 .filter(|verdict| **verdict == Verdict::Slower)
                 .count()
@@ -71,14 +75,14 @@ mod tests {
         assert_eq!(told([0.0033, 0.0049, 0.0099]), 3);
         assert_eq!(told([0.0034, 0.0001, 0.0101]), 2, "0.0034 of 0.005, 0.0101 of 0.01");
         assert_eq!(told([0.0034, 0.0035, 0.0036]), 0, "the first step fails");
-        assert_eq!(verdicts(&[question(0.0033, 0.1)], 3, 0.02), [Verdict::Faster]);
-        assert_eq!(verdicts(&[question(0.0034, 0.1)], 3, 0.02), [Verdict::Undecided]);
+        assert_eq!(family_verdicts(&[question(0.0033, 0.1)], 3, 0.02), [Verdict::Faster]);
+        assert_eq!(family_verdicts(&[question(0.0034, 0.1)], 3, 0.02), [Verdict::Undecided]);
     }
 
     #[test]
     fn equal_is_proved_within_the_budget() {
         let question = Question { better: 0.01, p_value: 1e-9, low: 0.005, high: 0.015 };
-        assert_eq!(verdicts(&[question], 1, 0.02), [Verdict::Equal]);
-        assert_eq!(verdicts(&[question], 1, 0.012), [Verdict::Faster]);
+        assert_eq!(family_verdicts(&[question], 1, 0.02), [Verdict::Equal]);
+        assert_eq!(family_verdicts(&[question], 1, 0.012), [Verdict::Faster]);
     }
 }

@@ -39,7 +39,7 @@ pub struct Slope {
 /// # Errors
 /// No values, or values that are not finite.
 pub fn slope(values: &[f64]) -> Result<Slope, StatsError> {
-    Ok(of_moments(values, &Moments::of(values)?))
+    Ok(of_moments(values, &Moments::of_values(values)?))
 }
 
 /// Whether the logarithms of rates show no trend at `STEADY_ALPHA`. Fewer than three never do.
@@ -84,7 +84,8 @@ mod tests {
     /// About normal: the sum of twelve uniform numbers.
     fn noise(key: &[u64], sd: f64) -> f64 {
         let mut stream = random::stream(key);
-        let sum: f64 = (0..12).map(|_| stream.below(1 << 30) as f64 / (1u64 << 30) as f64).sum();
+        let sum: f64 =
+            (0..12).map(|_| stream.next_below(1 << 30) as f64 / (1u64 << 30) as f64).sum();
         (sum - 6.0) * sd
     }
 

@@ -18,10 +18,10 @@
 use dbdyno_model::{ExperimentLevel, IntervalChoice, IntervalKind, Severity, Verdict, Warning};
 
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
-use crate::decision::{Judgement, budget_log, few_rounds, verdict};
+use crate::decision::{Judgement, budget_log, few_rounds, interval_verdict};
 use crate::error::StatsError;
 use crate::paired::ratio;
-use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
+use crate::power::{MIN_PAIRS, POWER, detectable_change, pairs_missing};
 use crate::replicates::{self, Nest, Replicates};
 use crate::student::{Moments, quantile};
 use crate::suspicion;
@@ -53,7 +53,7 @@ pub struct Terms {
 /// Assumes what [`judge_nested`] assumes.
 ///
 /// # Errors
-/// As [`crate::judge()`].
+/// As [`crate::judge_pairs()`].
 pub fn judge_starts(
     starts: &[Vec<f64>],
     between_sd: f64,
@@ -64,7 +64,7 @@ pub fn judge_starts(
 }
 
 /// Judges one cell from the log-ratios of its pairs, by filling of the tables and start of the
-/// servers; see [`crate::judge()`] for the rule.
+/// servers; see [`crate::judge_pairs()`] for the rule.
 ///
 /// Assumes that the replicates, which are those of the highest level that was repeated
 /// [`MIN_PAIRS`] times, are independent with a mean close to normal (`t`, `robust`), or what
@@ -72,7 +72,7 @@ pub fn judge_starts(
 /// its own. With too few starts, that `between_sd` holds for these servers.
 ///
 /// # Errors
-/// As [`crate::judge()`].
+/// As [`crate::judge_pairs()`].
 pub fn judge_nested(nest: &Nest, terms: &Terms) -> Result<Judgement, StatsError> {
     judge_at(nest, terms, DECISION_ALPHA)
 }
@@ -81,7 +81,8 @@ pub fn judge_nested(nest: &Nest, terms: &Terms) -> Result<Judgement, StatsError>
 pub(crate) fn judge_at(nest: &Nest, terms: &Terms, alpha: f64) -> Result<Judgement, StatsError> {
     let pairs: Vec<f64> = nest.iter().flatten().flatten().copied().collect();
     let all = Moments::of_logs(&pairs)?;
-    let replicates = replicates::of(nest, terms.between_sd, terms.interval, terms.seed, alpha)?;
+    let replicates =
+        replicates::cell_replicates(nest, terms.between_sd, terms.interval, terms.seed, alpha)?;
     let is_robust =
         matches!(replicates.basis.interval, IntervalKind::Robust | IntervalKind::HodgesLehmann);
     let mut judgement = match replicates.basis.replicates {
@@ -106,7 +107,7 @@ fn by_replicates(
 ) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(terms.budget)?;
     let Replicates { located, moments, basis, .. } = replicates;
-    let verdict = verdict(&located, basis.count, budget_log, alpha)?;
+    let verdict = interval_verdict(&located, basis.count, budget_log, alpha)?;
     let pairs_in_each = u32::try_from(pairs.div_ceil(moments.n)).unwrap_or(u32::MAX);
     let missing = || pairs_missing(&moments, 0.0, budget_log, alpha, SHOWN_CONFIDENCE);
     Ok(Judgement {
@@ -117,7 +118,7 @@ fn by_replicates(
             Verdict::Undecided => missing().map(|more| more.saturating_mul(pairs_in_each)),
             _ => None,
         },
-        detectable: Some(detectable(moments.sd, basis.count, alpha, POWER)),
+        detectable: Some(detectable_change(moments.sd, basis.count, alpha, POWER)),
         basis,
         warnings: Vec::new(),
     })
@@ -132,7 +133,7 @@ fn by_assumption(
     let budget_log = budget_log(terms.budget)?;
     let Replicates { located, moments, estimate, known_sd, basis } = replicates;
     let pairs = basis.count;
-    let verdict = verdict(&located, pairs, budget_log, alpha)?;
+    let verdict = interval_verdict(&located, pairs, budget_log, alpha)?;
     let missing = || pairs_missing(&moments, known_sd, budget_log, alpha, SHOWN_CONFIDENCE);
     let missing = if verdict == Verdict::Undecided { missing() } else { None };
     let mut warnings = few_rounds(pairs, "pairs of rounds");
@@ -190,7 +191,7 @@ mod tests {
     fn one_start_of_many_pairs_is_no_proof_about_the_server() {
         // A start that is off by 2 %, measured so often that its pairs have no doubt.
         let off = starts(1, 2000, 0.0, 0.02);
-        assert_eq!(crate::judge(&off[0], 0.005).unwrap().verdict, Verdict::Faster);
+        assert_eq!(crate::judge_pairs(&off[0], 0.005).unwrap().verdict, Verdict::Faster);
         let judged = judge_starts(&off, BETWEEN_STARTS_SD, 0.005).unwrap();
         assert_eq!(judged.verdict, Verdict::Undecided);
         let told = judged.warnings.iter().find(|warning| warning.code == "one-start").unwrap();
@@ -215,7 +216,7 @@ mod tests {
         assert_ne!(judged.verdict, Verdict::Slower);
         let means: Vec<f64> =
             starts(8, 20, 0.01, 0.0).iter().map(|start| start.iter().sum::<f64>() / 20.0).collect();
-        assert_eq!(judged.rqps, crate::judge(&means, 0.02).unwrap().rqps);
+        assert_eq!(judged.rqps, crate::judge_pairs(&means, 0.02).unwrap().rqps);
         let judged = judge_starts(&starts(8, 20, 0.01, -0.05), 9.9, 0.02).unwrap();
         assert_eq!(judged.verdict, Verdict::Slower);
         assert!(judged.warnings.is_empty(), "{:?}", judged.warnings);

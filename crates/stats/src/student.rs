@@ -31,7 +31,7 @@ pub fn normal_p_value(z: f64) -> f64 {
 }
 
 /// The share that lies below `t`.
-pub(crate) fn below(t: f64, degrees: f64) -> f64 {
+pub(crate) fn probability_below(t: f64, degrees: f64) -> f64 {
     if degrees > NORMAL_DEGREES {
         return Normal::standard().cdf(t);
     }
@@ -55,7 +55,7 @@ impl Moments {
     /// Moments of values of any unit.
     ///
     /// The limit keeps squares and sums finite.
-    pub(crate) fn of(values: &[f64]) -> Result<Moments, StatsError> {
+    pub(crate) fn of_values(values: &[f64]) -> Result<Moments, StatsError> {
         Moments::within(values, 1e100)
     }
 
@@ -86,7 +86,7 @@ impl Moments {
     }
 
     /// The mean as an estimate.
-    pub(crate) fn estimate(&self) -> Estimate {
+    pub(crate) fn mean_estimate(&self) -> Estimate {
         Estimate {
             mean: self.mean,
             standard_error: self.sd / (self.n as f64).sqrt(),
@@ -129,7 +129,7 @@ impl Estimate {
             return 0.0;
         }
         let t = self.mean.abs() / self.standard_error;
-        (2.0 * below(-t, self.degrees)).min(1.0)
+        (2.0 * probability_below(-t, self.degrees)).min(1.0)
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
     /// The sum of ten times 0.1 is not 1 in binary; the mean of equal values is the value.
     #[test]
     fn equal_values_have_exactly_no_spread() {
-        let moments = Moments::of(&[0.1; 10]).unwrap();
+        let moments = Moments::of_values(&[0.1; 10]).unwrap();
         assert_eq!((moments.mean, moments.sd), (0.1, 0.0));
     }
 }

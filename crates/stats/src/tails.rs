@@ -54,7 +54,7 @@ impl Tails {
     /// The tails of the pairs of these starts; `None` where there are too few pairs, or no spread.
     ///
     /// Assumes that all starts have the same noise around their own middle.
-    pub fn of(starts: &[&[f64]]) -> Option<Tails> {
+    pub(crate) fn from_starts(starts: &[&[f64]]) -> Option<Tails> {
         let (mut residuals, mut distances) = (Vec::new(), Vec::new());
         let long = starts.iter().filter(|start| start.len() >= PAIRS_MIN);
         let (mut squares, mut counted) = (0.0, 0usize);
@@ -87,16 +87,16 @@ impl Tails {
 
     /// Whether they are heavy.
     ///
-    /// Assumes what [`Tails::of`] assumes. The estimate is compared as it is: of few residuals
-    /// chance alone may carry it over [`HEAVY_TAILS`], or keep it below.
+    /// Assumes what [`Tails::from_starts`] assumes. The estimate is compared as it is: of few
+    /// residuals chance alone may carry it over [`HEAVY_TAILS`], or keep it below.
     pub(crate) fn are_heavy(&self) -> bool {
         self.weight >= HEAVY_TAILS
     }
 
     /// Whether those far out lie on one side, by more than chance explains.
     ///
-    /// Assumes what [`Tails::of`] assumes, and that residuals are far out independently of each
-    /// other: a disturbance that lasts for several pairs counts several times.
+    /// Assumes what [`Tails::from_starts`] assumes, and that residuals are far out independently of
+    /// each other: a disturbance that lasts for several pairs counts several times.
     pub(crate) fn are_one_sided(&self) -> bool {
         self.p_one_sided < DECISION_ALPHA
     }
@@ -135,16 +135,16 @@ mod tests {
     #[test]
     fn normal_noise_has_weight_one_and_spikes_weigh() {
         let start = normal(200);
-        let tails = Tails::of(&[&start, &start]).unwrap();
+        let tails = Tails::from_starts(&[&start, &start]).unwrap();
         assert!((0.97..1.03).contains(&tails.weight), "{tails:?}");
         assert!(!tails.are_heavy() && !tails.are_one_sided());
         let mut both = start.clone();
         (both[0], both[1], both[198], both[199]) = (-20.0, -18.0, 19.0, 21.0);
-        let tails = Tails::of(&[&both]).unwrap();
+        let tails = Tails::from_starts(&[&both]).unwrap();
         assert!(tails.are_heavy() && !tails.are_one_sided(), "{tails:?}");
         let mut below = start.clone();
         below[..8].fill(-9.0);
-        let tails = Tails::of(&[&below]).unwrap();
+        let tails = Tails::from_starts(&[&below]).unwrap();
         assert!(tails.are_heavy() && tails.are_one_sided(), "{tails:?}");
     }
 
@@ -160,7 +160,7 @@ mod tests {
             let starts: Vec<Vec<f64>> =
                 (0..2_000).map(|_| (0..pairs).map(|_| noise()).collect()).collect();
             let starts: Vec<&[f64]> = starts.iter().map(Vec::as_slice).collect();
-            let tails = Tails::of(&starts).unwrap();
+            let tails = Tails::from_starts(&starts).unwrap();
             assert!((0.97..1.03).contains(&tails.weight), "{pairs}: {tails:?}");
         }
     }
@@ -168,10 +168,10 @@ mod tests {
     #[test]
     fn few_pairs_and_short_starts_say_nothing() {
         let start = normal(29);
-        assert_eq!(Tails::of(&[&start]), None);
+        assert_eq!(Tails::from_starts(&[&start]), None);
         let short = normal(3);
-        assert_eq!(Tails::of(&[&short[..]; 20]), None);
-        assert_eq!(Tails::of(&[&[0.25; 40]]), None);
+        assert_eq!(Tails::from_starts(&[&short[..]; 20]), None);
+        assert_eq!(Tails::from_starts(&[&[0.25; 40]]), None);
     }
 
     /// `scipy.stats.binomtest(k, n).pvalue`.

@@ -29,8 +29,8 @@ use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{budget_log, few_rounds};
 use crate::error::StatsError;
 use crate::fit::{
-    Gradient, Means, PointLogs, Solution, contrast, least_squares, least_squares_at_least_zero,
-    nearest_to_one, of_arm, plus, residuals,
+    Gradient, Means, PointLogs, Solution, add_scaled, estimate_contrast, least_squares,
+    least_squares_at_least_zero, nearest_to_one, of_arm, residuals,
 };
 use crate::power::MIN_PAIRS;
 use crate::quotient::ratio_bounds;
@@ -58,7 +58,7 @@ pub struct Curves {
 
 /// Fits the universal scalability law to both arms and judges what differs, from `points`, the
 /// logarithms of rates by number of clients; see [`crate::judge_starts`] for `between_sd` and
-/// [`crate::judge()`] for `budget`.
+/// [`crate::judge_pairs()`] for `budget`.
 ///
 /// The five questions are one family: chance calls any of them slower or faster in no more than
 /// [`DECISION_ALPHA`] of all pairs of curves in which nothing changed (Holm), and *equal* is proved
@@ -72,9 +72,9 @@ pub struct Curves {
 /// # Errors
 /// A point without pairs, a logarithm that is not finite or beyond ±50, a budget outside
 /// 0 ≤ budget < 1.
-pub fn usl(points: &[PointLogs], between_sd: f64, budget: f64) -> Result<Curves, StatsError> {
+pub fn fit_usl(points: &[PointLogs], between_sd: f64, budget: f64) -> Result<Curves, StatsError> {
     let budget_log = budget_log(budget)?;
-    let means = Means::of(points)?;
+    let means = Means::from_points(points)?;
     if let Some(warning) = too_few(&means.at) {
         return Ok(Curves { fit: None, warnings: vec![warning] });
     }
@@ -159,7 +159,7 @@ impl UslFit {
     fn parameter(&self, points: &[PointLogs], arm: Arm, index: usize) -> Estimate {
         let mut slopes = [0.0; 3];
         slopes[index] = 1.0;
-        contrast(points, self.free.theta[index], &of_arm(&self.free, arm, slopes), 0.0)
+        estimate_contrast(points, self.free.theta[index], &of_arm(&self.free, arm, slopes), 0.0)
     }
 
     /// The logarithm of the highest rate within the reach, as a contrast: to first order, moving
@@ -206,7 +206,8 @@ impl UslFit {
             let clients = limit.powf(index as f64 / (PLACES - 1) as f64);
             let Some((log, _)) = law(&self.held.theta, clients) else { continue };
             let (response, slopes) = response(&self.free.theta, clients);
-            let response = contrast(points, response, &of_arm(&self.free, arm, slopes), 0.0);
+            let response =
+                estimate_contrast(points, response, &of_arm(&self.free, arm, slopes), 0.0);
             let (quick, slow) = response.bounds(SHOWN_CONFIDENCE)?;
             let most = clients * alone.exp();
             let rate = |response: f64| {
@@ -225,7 +226,7 @@ impl UslFit {
             |by_sigma: f64, by_kappa: f64| of_arm(&self.free, arm, [0.0, by_sigma, by_kappa]);
         let ratio = if kappa > 0.0 { (1.0 - sigma).max(0.0) / kappa } else { limit * limit };
         let of = |numerator: f64, denominator: f64| {
-            contrast(points, 0.0, &along(-numerator, denominator), 0.0)
+            estimate_contrast(points, 0.0, &along(-numerator, denominator), 0.0)
         };
         let (low, high) = ratio_bounds(
             [1.0 - sigma, kappa],
@@ -254,7 +255,7 @@ impl UslFit {
         let (Some((shown, _)), Some((log, slopes))) = (height, self.height(limit)) else {
             return Ok(Interval { estimate: f64::NAN, low: 0.0, high: f64::INFINITY });
         };
-        let contrast = contrast(points, log, &of_arm(&self.free, arm, slopes), 0.0);
+        let contrast = estimate_contrast(points, log, &of_arm(&self.free, arm, slopes), 0.0);
         let (low, high) = contrast.bounds(SHOWN_CONFIDENCE)?;
         let is_seen = clients.estimate.is_finite();
         let high = if clients.high.is_finite() { high.exp() } else { f64::INFINITY };
@@ -281,13 +282,13 @@ struct UslQuestion<'a> {
 impl UslQuestion<'_> {
     fn changes(&self, may_tell: bool, budget_log: f64) -> Result<Vec<CurveChange>, StatsError> {
         let questions = CurveQuestion::ALL.map(|question| self.estimate(question));
-        let confidence = several_questions::simultaneous(questions.len());
+        let confidence = several_questions::simultaneous_confidence(questions.len());
         let mut asked = Vec::with_capacity(questions.len());
         for (estimate, p_value) in &questions {
             let (low, high) = estimate.bounds(confidence)?;
             asked.push(Question { better: estimate.mean, p_value: *p_value, low, high });
         }
-        let verdicts = several_questions::verdicts(&asked, questions.len(), budget_log);
+        let verdicts = several_questions::family_verdicts(&asked, questions.len(), budget_log);
         let answers = CurveQuestion::ALL.into_iter().zip(&questions).zip(verdicts);
         let change = |((question, (estimate, _)), verdict): ((_, &(Estimate, f64)), Verdict)| {
             let (low, high) = estimate.bounds(SHOWN_CONFIDENCE)?;
@@ -323,12 +324,12 @@ impl UslQuestion<'_> {
     }
 
     fn contrast(&self, value: f64, slopes: PerArm<[f64; 3]>) -> Estimate {
-        contrast(self.points, value, &self.gradient(slopes), self.between_sd)
+        estimate_contrast(self.points, value, &self.gradient(slopes), self.between_sd)
     }
 
     fn gradient(&self, slopes: PerArm<[f64; 3]>) -> Gradient {
         let of = |arm: Arm| of_arm(&self.both[arm].free, arm, slopes[arm]);
-        plus(&of(Arm::Base), &of(Arm::Test), 1.0)
+        add_scaled(&of(Arm::Base), &of(Arm::Test), 1.0)
     }
 
     /// What the change of σ (1) or κ (2) does to the logarithm of the rate at the largest number of

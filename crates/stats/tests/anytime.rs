@@ -55,7 +55,7 @@ fn all_looks_together_miss_as_seldom_as_they_say() {
         normal(stream) / (squares / 3.0).sqrt()
     });
     let spiky = rate(2, &|stream, _| {
-        let far = if stream.below(50) == 0 { 10.0 } else { 1.0 };
+        let far = if stream.next_below(50) == 0 { 10.0 } else { 1.0 };
         far * normal(stream)
     });
     assert!(heavy <= 0.01 && spiky <= 0.01, "heavy tails: {heavy}, spikes: {spiky}");
@@ -100,7 +100,7 @@ fn an_interval_that_ended_its_measuring_holds_the_truth() {
                 let speeds = host.speeds(2 * PAIRS, &mut stream);
                 let own: Vec<f64> = (0..STARTS).map(|_| 0.01 * normal(&mut stream)).collect();
                 let log = |(at, pair): (usize, &[f64])| {
-                    let turned = if stream.below(2) == 0 { 1.0 } else { -1.0 };
+                    let turned = if stream.next_below(2) == 0 { 1.0 } else { -1.0 };
                     truth + own[at / (PAIRS / STARTS)] + turned * (pair[1] - pair[0])
                 };
                 let logs: Vec<f64> = speeds.chunks(2).enumerate().map(log).collect();

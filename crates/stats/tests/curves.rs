@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use dbdyno_model::random::{RandomStream, stream};
 use dbdyno_model::{CurveFit, CurveQuestion, Interval, PerArm, UslCurve, Verdict};
-use dbdyno_stats::{Curves, PointLogs, usl};
+use dbdyno_stats::{Curves, PointLogs, fit_usl};
 
 /// λ, σ, κ.
 type Truth = [f64; 3];
@@ -46,7 +46,7 @@ fn alike(truth: Truth) -> PerArm<Truth> {
 }
 
 fn fitted(truth: PerArm<Truth>, sd: f64, seed: u64) -> CurveFit {
-    let Curves { fit, warnings } = usl(&points(truth, sd, seed), 0.0, BUDGET).unwrap();
+    let Curves { fit, warnings } = fit_usl(&points(truth, sd, seed), 0.0, BUDGET).unwrap();
     fit.unwrap_or_else(|| panic!("no fit: {warnings:?}"))
 }
 
@@ -93,7 +93,7 @@ fn fits_agree_with_scipy() {
             PointLogs { at, pairs: vec![logs; 2] }
         };
         let points: Vec<PointLogs> = CLIENTS.iter().zip(rates).map(point).collect();
-        let arm = usl(&points, 0.0, 0.5).unwrap().fit.unwrap().arms.base;
+        let arm = fit_usl(&points, 0.0, 0.5).unwrap().fit.unwrap().arms.base;
         let found = [arm.lambda, arm.sigma, arm.kappa].map(|interval| interval.estimate);
         for (found, truth) in found.into_iter().zip(truth) {
             assert!((found - truth).abs() <= 2e-5 * truth.abs() + 1e-9, "{found} and {truth}");
@@ -208,7 +208,7 @@ fn what_the_law_does_not_describe_is_not_judged() {
         points
     };
     let straight = alike([1000.0, 0.0, 0.0]);
-    let curves = usl(&kneed(points(straight, 0.01, 3)), 0.0, BUDGET).unwrap();
+    let curves = fit_usl(&kneed(points(straight, 0.01, 3)), 0.0, BUDGET).unwrap();
     assert_eq!(curves.warnings[0].code, "curve-misfit", "{:?}", curves.warnings);
     assert!(curves.fit.unwrap().changes.is_empty());
     // Faster than its clients.
@@ -217,11 +217,11 @@ fn what_the_law_does_not_describe_is_not_judged() {
         let more = 0.3 * point.at.ln();
         point.pairs.iter_mut().for_each(|pair| *pair = pair.map(|log| log + more));
     }
-    let curves = usl(&rising, 0.0, BUDGET).unwrap();
+    let curves = fit_usl(&rising, 0.0, BUDGET).unwrap();
     assert!(curves.warnings[0].code.starts_with("curve-"), "{:?}", curves.warnings);
     assert!(curves.fit.is_none_or(|fit| fit.changes.is_empty()));
     // Straight lines are within the law.
-    let curves = usl(&points(straight, 0.01, 5), 0.0, BUDGET).unwrap();
+    let curves = fit_usl(&points(straight, 0.01, 5), 0.0, BUDGET).unwrap();
     assert_eq!((curves.warnings, curves.fit.unwrap().changes.len()), (vec![], 5));
 }
 
@@ -229,7 +229,7 @@ fn what_the_law_does_not_describe_is_not_judged() {
 fn too_few_counts_say_what_is_missing() {
     let all = points(alike([1000.0, 0.05, 0.01]), 0.01, 1);
     let told = |points: &[PointLogs]| {
-        let curves = usl(points, 0.0, BUDGET).unwrap();
+        let curves = fit_usl(points, 0.0, BUDGET).unwrap();
         assert!(curves.fit.is_none());
         (curves.warnings[0].code.clone(), curves.warnings[0].text.clone())
     };
@@ -245,7 +245,7 @@ fn too_few_counts_say_what_is_missing() {
 fn a_pair_or_two_give_no_verdict() {
     let mut points = points(PerArm { base: [1000.0, 0.0, 0.0], test: [500.0, 0.0, 0.0] }, 0.01, 9);
     points[2].pairs.truncate(2);
-    let curves = usl(&points, 0.0, BUDGET).unwrap();
+    let curves = fit_usl(&points, 0.0, BUDGET).unwrap();
     assert_eq!(curves.warnings[0].code, "few-rounds");
     let verdicts: Vec<Verdict> =
         curves.fit.unwrap().changes.iter().map(|change| change.verdict).collect();
@@ -261,7 +261,7 @@ fn bands_hold_the_curve() {
         let mut held = [0_u64; 32];
         for trial in 0..TRIALS {
             let points = points(alike(truth), 0.02, trial);
-            let fit = usl(&points, 0.0, BUDGET).unwrap().fit.unwrap();
+            let fit = fit_usl(&points, 0.0, BUDGET).unwrap().fit.unwrap();
             let band = &fit.arms.base.band;
             assert!(band.len() == 32 && band[31].clients <= 32.0 + 1e-9, "twice 16 clients");
             for (count, place) in held.iter_mut().zip(band) {

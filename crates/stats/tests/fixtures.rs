@@ -2,8 +2,8 @@
 
 use dbdyno_model::{Interval, IntervalChoice, Verdict};
 use dbdyno_stats::{
-    StatsError, fieller, geometric_mean_interval, judge, judge_unpaired, mann_whitney,
-    mean_interval, paired, signed_rank, welch,
+    StatsError, fieller, geometric_mean_interval, judge_pairs, judge_unpaired, mann_whitney,
+    mean_interval, paired_estimate, signed_rank, welch,
 };
 
 fn assert_close(ours: f64, truth: f64) {
@@ -141,7 +141,7 @@ const RATES: [f64; 7] = [9397.079, 10114.084, 9607.103, 10599.142, 9392.619, 974
 #[test]
 fn paired_estimates_agree() {
     for case in PAIRED {
-        let ours = paired(case.log_ratios, 0.95).unwrap();
+        let ours = paired_estimate(case.log_ratios, 0.95).unwrap();
         assert_close(ours.mean_log, case.mean);
         assert_close(ours.sd_log, case.sd);
         assert_close(ours.p_value, case.p);
@@ -149,7 +149,12 @@ fn paired_estimates_agree() {
         let [low, high] = case.at_95.map(f64::exp);
         assert_interval(ours.ratio, case.mean.exp(), low, high);
         let [low, high] = case.at_99.map(f64::exp);
-        assert_interval(paired(case.log_ratios, 0.99).unwrap().ratio, case.mean.exp(), low, high);
+        assert_interval(
+            paired_estimate(case.log_ratios, 0.99).unwrap().ratio,
+            case.mean.exp(),
+            low,
+            high,
+        );
     }
 }
 
@@ -177,15 +182,15 @@ fn means_of_one_arm_agree() {
 /// The fourth sample lies in the gap: its 95 % interval excludes 1 and its 99 % interval does not.
 #[test]
 fn ninety_five_is_shown_and_ninety_nine_decides() {
-    let gap = judge(PAIRED[2].log_ratios, 0.02).unwrap();
+    let gap = judge_pairs(PAIRED[2].log_ratios, 0.02).unwrap();
     assert!(gap.rqps.high < 1.0, "shown: {:?}", gap.rqps);
     assert_eq!(gap.verdict, Verdict::Undecided);
     assert!(gap.pairs_missing.is_some_and(|more| (1..=12).contains(&more)), "{gap:?}");
-    let sure = judge(PAIRED[4].log_ratios, 0.02).unwrap();
+    let sure = judge_pairs(PAIRED[4].log_ratios, 0.02).unwrap();
     assert_eq!((sure.verdict, sure.pairs_missing), (Verdict::Slower, None));
-    let small = judge(PAIRED[3].log_ratios, 0.02).unwrap();
+    let small = judge_pairs(PAIRED[3].log_ratios, 0.02).unwrap();
     assert_eq!(small.verdict, Verdict::Equal);
-    assert_eq!(judge(PAIRED[3].log_ratios, 0.01).unwrap().verdict, Verdict::Undecided);
+    assert_eq!(judge_pairs(PAIRED[3].log_ratios, 0.01).unwrap().verdict, Verdict::Undecided);
 }
 
 #[test]
@@ -195,37 +200,37 @@ fn too_few_rounds_bound_nothing_and_decide_nothing() {
     let one = geometric_mean_interval(&[5.0], 0.95).unwrap();
     assert_eq!((one.low, one.high), (0.0, f64::INFINITY));
     for pairs in [&[-0.7][..], &[-0.7, -0.7]] {
-        let judgement = judge(pairs, 0.02).unwrap();
+        let judgement = judge_pairs(pairs, 0.02).unwrap();
         assert_eq!(judgement.verdict, Verdict::Undecided);
         assert_eq!(judgement.detectable, None);
         assert_eq!(judgement.warnings[0].code, "few-rounds");
     }
-    assert_eq!(judge(&[-0.7], 0.02).unwrap().pairs_missing, None);
-    assert_eq!(judge(&[-0.7, -0.7], 0.02).unwrap().pairs_missing, Some(1));
-    assert_eq!(judge(&[], 0.02), Err(StatsError::Empty));
+    assert_eq!(judge_pairs(&[-0.7], 0.02).unwrap().pairs_missing, None);
+    assert_eq!(judge_pairs(&[-0.7, -0.7], 0.02).unwrap().pairs_missing, Some(1));
+    assert_eq!(judge_pairs(&[], 0.02), Err(StatsError::Empty));
     let lonely = welch(&[9.0], &[9.1, 9.2], 0.95).unwrap();
     assert_eq!((lonely.ratio.low, lonely.ratio.high, lonely.p_value), (0.0, f64::INFINITY, 1.0));
 }
 
 #[test]
 fn pairs_without_spread_are_exact() {
-    let exact = |value: f64| judge(&[value; 4], 0.02).unwrap();
+    let exact = |value: f64| judge_pairs(&[value; 4], 0.02).unwrap();
     assert_eq!(exact(0.0).verdict, Verdict::Equal);
-    assert_eq!(judge(&[0.0; 3], 0.0).unwrap().verdict, Verdict::Equal);
+    assert_eq!(judge_pairs(&[0.0; 3], 0.0).unwrap().verdict, Verdict::Equal);
     assert_eq!(exact(-0.01).verdict, Verdict::Equal);
     assert_eq!(exact(-0.1).verdict, Verdict::Slower);
     assert_eq!(exact(0.1).verdict, Verdict::Faster);
     let slower = exact(-0.1);
     assert_eq!(slower.rqps.low, slower.rqps.high);
     assert_eq!((slower.detectable, slower.warnings.len()), (Some(0.0), 0));
-    assert_eq!(paired(&[-0.1; 4], 0.95).unwrap().p_value, 0.0);
-    assert_eq!(paired(&[0.0; 4], 0.95).unwrap().p_value, 1.0);
+    assert_eq!(paired_estimate(&[-0.1; 4], 0.95).unwrap().p_value, 0.0);
+    assert_eq!(paired_estimate(&[0.0; 4], 0.95).unwrap().p_value, 1.0);
 }
 
 /// The band is 1 − budget to its mirror image, both ends included.
 #[test]
 fn the_band_of_equality_is_symmetric_in_logarithms() {
-    let verdict = |ratio: f64| judge(&[ratio.ln(); 3], 0.02).unwrap().verdict;
+    let verdict = |ratio: f64| judge_pairs(&[ratio.ln(); 3], 0.02).unwrap().verdict;
     assert_eq!(verdict(0.9801), Verdict::Equal);
     assert_eq!(verdict(0.9799), Verdict::Slower);
     assert_eq!(verdict(1.0 / 0.9801), Verdict::Equal);
@@ -235,20 +240,20 @@ fn the_band_of_equality_is_symmetric_in_logarithms() {
 #[test]
 fn what_is_no_number_gives_no_verdict() {
     for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let error = judge(&[0.0, 0.01, wrong, 0.0], 0.02).unwrap_err();
+        let error = judge_pairs(&[0.0, 0.01, wrong, 0.0], 0.02).unwrap_err();
         assert!(matches!(error, StatsError::NotFinite { index: 2, .. }), "{error}");
         assert!(mean_interval(&[wrong], 0.95).is_err());
         assert!(geometric_mean_interval(&[1.0, wrong], 0.95).is_err());
         assert!(welch(&[1.0, 2.0], &[wrong, 1.0], 0.95).is_err());
-        assert!(judge(&[0.0; 4], wrong).is_err());
-        assert!(paired(&[0.0; 4], wrong).is_err());
+        assert!(judge_pairs(&[0.0; 4], wrong).is_err());
+        assert!(paired_estimate(&[0.0; 4], wrong).is_err());
     }
     let idle = geometric_mean_interval(&[10.0, 0.0], 0.95).unwrap_err();
     assert!(matches!(idle, StatsError::NotPositive { index: 1, .. }));
     let rates = welch(&RATES, &RATES, 0.95).unwrap_err();
     assert!(rates.to_string().contains("hand in logarithms"), "{rates}");
-    assert_eq!(judge(&[0.0; 4], 1.0), Err(StatsError::Budget(1.0)));
-    assert_eq!(paired(&[0.0; 4], 1.0), Err(StatsError::Confidence(1.0)));
+    assert_eq!(judge_pairs(&[0.0; 4], 1.0), Err(StatsError::Budget(1.0)));
+    assert_eq!(paired_estimate(&[0.0; 4], 1.0), Err(StatsError::Confidence(1.0)));
 }
 
 #[test]

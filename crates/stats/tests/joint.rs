@@ -57,7 +57,7 @@ fn two_chances_do_not_make_two_false_verdicts() {
     let mut stream = random::stream(&[99]);
     let mut normal = || -> f64 {
         // Irwin–Hall: the sum of twelve uniform numbers has variance 1.
-        (0..12).map(|_| stream.below(1 << 32) as f64 / (1_u64 << 32) as f64).sum::<f64>() - 6.0
+        (0..12).map(|_| stream.next_below(1 << 32) as f64 / (1_u64 << 32) as f64).sum::<f64>() - 6.0
     };
     let mut wrong = 0;
     for _ in 0..cells {

@@ -8,7 +8,8 @@
 use dbdyno_model::Verdict;
 use dbdyno_model::random::{self, RandomStream};
 use dbdyno_stats::{
-    ConfidenceSequence, DECISION_ALPHA, MIN_PAIRS, detectable, judge, judge_sequence, pairs_needed,
+    ConfidenceSequence, DECISION_ALPHA, MIN_PAIRS, detectable_change, judge_pairs, judge_sequence,
+    pairs_needed,
 };
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -41,7 +42,7 @@ fn naive(start: &mut dyn FnMut() -> f64, effect: f64) -> Verdict {
     let mut starts: Vec<f64> = (0..5).map(|_| start()).collect();
     let wanted = pairs_needed(sd_of(&starts), effect, DECISION_ALPHA, 0.8).max(5) as usize;
     starts.resize_with(wanted, start);
-    judge(&starts, 0.000_1).unwrap().verdict
+    judge_pairs(&starts, 0.000_1).unwrap().verdict
 }
 
 /// Looked at after each start, until it is decided or the effect would have been found.
@@ -80,7 +81,7 @@ fn a_pilot_that_counts_makes_verdicts_false_and_looking_does_not() {
 #[test]
 fn an_effect_that_is_asked_for_is_found_with_the_promised_chance() {
     let starts = pairs_needed(SD, 0.008, DECISION_ALPHA, 0.8);
-    assert!(detectable(SD, starts, DECISION_ALPHA, 0.8) <= 0.008);
+    assert!(detectable_change(SD, starts, DECISION_ALPHA, 0.8) <= 0.008);
     for horizon in [starts, 2 * starts] {
         let sequence = ConfidenceSequence::new(horizon);
         let found = told(3, -f64::ln_1p(0.008), |start| looked_at(start, 0.008, &sequence));

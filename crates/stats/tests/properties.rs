@@ -2,8 +2,8 @@
 
 use dbdyno_model::{IntervalChoice, Verdict};
 use dbdyno_stats::{
-    DECISION_ALPHA, POWER, SHOWN_CONFIDENCE, detectable, geometric_mean_interval, judge,
-    judge_unpaired, mean_interval, paired, pairs_needed, welch,
+    DECISION_ALPHA, POWER, SHOWN_CONFIDENCE, detectable_change, geometric_mean_interval,
+    judge_pairs, judge_unpaired, mean_interval, paired_estimate, pairs_needed, welch,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -30,7 +30,8 @@ proptest! {
     #[test]
     fn swapping_the_arms_mirrors_everything(pairs in log_ratios(), budget in 0.0..0.1f64) {
         let swapped: Vec<f64> = pairs.iter().map(|value| -value).collect();
-        let (one, other) = (judge(&pairs, budget).unwrap(), judge(&swapped, budget).unwrap());
+        let one = judge_pairs(&pairs, budget).unwrap();
+        let other = judge_pairs(&swapped, budget).unwrap();
         prop_assert_eq!(one.verdict, mirrored(other.verdict));
         prop_assert_eq!(one.pairs_missing, other.pairs_missing);
         prop_assert_eq!(one.detectable, other.detectable);
@@ -71,7 +72,8 @@ proptest! {
         pairs in log_ratios(), low in 0.01..0.99f64, high in 0.01..0.99f64,
     ) {
         prop_assume!(low < high);
-        let (narrow, wide) = (paired(&pairs, low).unwrap(), paired(&pairs, high).unwrap());
+        let narrow = paired_estimate(&pairs, low).unwrap();
+        let wide = paired_estimate(&pairs, high).unwrap();
         prop_assert!(wide.ratio.low <= narrow.ratio.low);
         prop_assert!(wide.ratio.high >= narrow.ratio.high);
         prop_assert!(narrow.ratio.low <= narrow.ratio.estimate);
@@ -81,7 +83,7 @@ proptest! {
     /// A p-value below 1 − confidence and an interval that excludes 1 are the same statement.
     #[test]
     fn p_value_and_interval_agree(pairs in log_ratios(), confidence in 0.5..0.999f64) {
-        let estimate = paired(&pairs, confidence).unwrap();
+        let estimate = paired_estimate(&pairs, confidence).unwrap();
         prop_assume!((estimate.p_value - (1.0 - confidence)).abs() > 1e-6);
         let excludes = estimate.ratio.low > 1.0 || estimate.ratio.high < 1.0;
         prop_assert_eq!(excludes, estimate.p_value < 1.0 - confidence);
@@ -90,8 +92,8 @@ proptest! {
     /// The rule once more, from the two public intervals alone.
     #[test]
     fn the_verdict_follows_from_the_intervals(pairs in log_ratios(), budget in 0.0..0.3f64) {
-        let shown = paired(&pairs, SHOWN_CONFIDENCE).unwrap().ratio;
-        let deciding = paired(&pairs, 1.0 - DECISION_ALPHA).unwrap().ratio;
+        let shown = paired_estimate(&pairs, SHOWN_CONFIDENCE).unwrap().ratio;
+        let deciding = paired_estimate(&pairs, 1.0 - DECISION_ALPHA).unwrap().ratio;
         let expected = if pairs.len() < 3 {
             Verdict::Undecided
         } else if shown.low >= 1.0 - budget && shown.high <= 1.0 / (1.0 - budget) {
@@ -103,7 +105,7 @@ proptest! {
         } else {
             Verdict::Undecided
         };
-        let judgement = judge(&pairs, budget).unwrap();
+        let judgement = judge_pairs(&pairs, budget).unwrap();
         prop_assert_eq!(judgement.verdict, expected);
         prop_assert_eq!(judgement.rqps, shown);
         if expected != Verdict::Undecided {
@@ -115,7 +117,7 @@ proptest! {
     fn more_pairs_and_less_noise_find_smaller_effects(
         sd in 1e-4..0.2f64, pairs in 3u32..200, effect in 1e-3..0.5f64,
     ) {
-        let found = |sd, pairs| detectable(sd, pairs, DECISION_ALPHA, POWER);
+        let found = |sd, pairs| detectable_change(sd, pairs, DECISION_ALPHA, POWER);
         prop_assert!(found(sd, pairs + 1) < found(sd, pairs));
         prop_assert!(found(sd / 2.0, pairs) < found(sd, pairs));
         let needed = |sd, effect| pairs_needed(sd, effect, DECISION_ALPHA, POWER);
@@ -130,7 +132,7 @@ proptest! {
     ) {
         for values in [&pairs, &more] {
             for budget in [budget, 0.02] {
-                if let Ok(judgement) = judge(values, budget) {
+                if let Ok(judgement) = judge_pairs(values, budget) {
                     let rqps = judgement.rqps;
                     let parts = [rqps.low, rqps.estimate, rqps.high];
                     prop_assert!(!parts.iter().any(|part| part.is_nan()), "{rqps:?}");

@@ -8,8 +8,8 @@ use crate::hosts::{normal, share};
 use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{Arm, Verdict};
 use dbdyno_stats::{
-    ConfidenceSequence, DECISION_ALPHA, POWER, RunStarts, detectable, judge, judge_runs,
-    judge_sequence, starts_missing,
+    ConfidenceSequence, DECISION_ALPHA, POWER, RunStarts, detectable_change, judge_pairs,
+    judge_runs, judge_sequence, starts_missing,
 };
 
 /// How the rounds of a host are disturbed.
@@ -64,7 +64,7 @@ impl Host {
                     self.state
                 }
                 Noise::Drift => value - 0.05 * self.round,
-                Noise::Spikes if self.stream.below(50) == 0 => value - 10.0,
+                Noise::Spikes if self.stream.next_below(50) == 0 => value - 10.0,
                 Noise::Spikes => value,
                 Noise::LogNormal => -(value.exp()),
             }
@@ -75,8 +75,8 @@ impl Host {
         let own = effect + start_sd * normal(&mut self.stream);
         let mut sum = 0.0;
         for _ in 0..pairs {
-            let first = Arm::BOTH[self.stream.below(2) as usize];
-            for arm in [first, first.other()] {
+            let first = Arm::BOTH[self.stream.next_below(2) as usize];
+            for arm in [first, first.other_side()] {
                 sum += if arm == Arm::Test { self.next() } else { -self.next() };
             }
         }
@@ -148,7 +148,7 @@ fn peeking_with_the_interval_of_a_single_look_alarms_often() {
     let rate = share(2_000, |index| {
         let mut host = Host::new(Noise::Independent, &[2026, 13, index]);
         let starts: Vec<f64> = (0..30).map(|_| host.start(4, 0.0, START_SD)).collect();
-        (3..=30).any(|many| is_alarm(judge(&starts[..many], NO_BUDGET).unwrap().verdict))
+        (3..=30).any(|many| is_alarm(judge_pairs(&starts[..many], NO_BUDGET).unwrap().verdict))
     });
     println!("peeking: {rate}");
     assert!(rate > 0.05, "{rate}");
@@ -231,7 +231,7 @@ fn the_interval_shown_covers_the_truth_at_all_looks_together() {
 fn looking_costs_little_power_and_saves_time() {
     const STARTS: u32 = 30;
     let start_sd = START_SD.hypot(ROUND_SD * 2.0_f64.sqrt() / 2.0);
-    let effect = detectable(start_sd, STARTS, DECISION_ALPHA, 0.9).ln_1p();
+    let effect = detectable_change(start_sd, STARTS, DECISION_ALPHA, 0.9).ln_1p();
     let sequence = ConfidenceSequence::new(STARTS);
     for (times, found_least, starts_most) in [(1.0, 0.75, 23.0), (1.4, 0.97, 17.0), (4.0, 1.0, 7.5)]
     {
@@ -280,11 +280,11 @@ fn the_missing_starts_do_decide() {
 #[test]
 fn a_fixed_run_that_is_extended_errs_hardly_more_often() {
     for fixed in [4, 8, 12, 30] {
-        let sequence = ConfidenceSequence::beyond(fixed);
+        let sequence = ConfidenceSequence::after_judgement(fixed);
         let rate = share(12_000, |index| {
             let mut host = Host::new(Noise::Independent, &[2026, 19, u64::from(fixed), index]);
             let mut starts: Vec<f64> = (0..fixed).map(|_| host.start(4, 0.0, START_SD)).collect();
-            if is_alarm(judge(&starts, NO_BUDGET).unwrap().verdict) {
+            if is_alarm(judge_pairs(&starts, NO_BUDGET).unwrap().verdict) {
                 return true;
             }
             (0..5 * fixed).any(|_| {

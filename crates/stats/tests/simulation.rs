@@ -8,8 +8,8 @@ use crate::hosts::{normal, order, share};
 use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{ArmIndex, IntervalChoice, Verdict};
 use dbdyno_stats::{
-    BETWEEN_STARTS_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_starts,
-    judge_unpaired, paired, pairs_needed,
+    BETWEEN_STARTS_SD, DECISION_ALPHA, Judgement, POWER, detectable_change, judge_pairs,
+    judge_starts, judge_unpaired, paired_estimate, pairs_needed,
 };
 
 /// Pairs of an effect under independent noise.
@@ -27,7 +27,7 @@ fn an_arm_against_itself_alarms_once_in_a_hundred() {
     for pairs in [6, 12, 28] {
         // A budget that noise of 5 % never proves, so that `equal` hides no alarm.
         let rate = share(20_000, |index| {
-            alarms(&judge(&noisy(pairs, 0.0, 0.05, [1, index]), 0.002).unwrap())
+            alarms(&judge_pairs(&noisy(pairs, 0.0, 0.05, [1, index]), 0.002).unwrap())
         });
         assert!((0.008..=0.012).contains(&rate), "{pairs} pairs: {rate}");
     }
@@ -46,7 +46,8 @@ fn servers_that_live_once_look_different_and_their_starts_do_not() {
             })
             .collect()
     };
-    let naive = share(4_000, |index| alarms(&judge(&starts(1, 200, index)[0], 0.002).unwrap()));
+    let naive =
+        share(4_000, |index| alarms(&judge_pairs(&starts(1, 200, index)[0], 0.002).unwrap()));
     assert!(naive > 0.2, "the anchor: pairs of one start alarm in {naive} of all runs");
     for (count, pairs) in [(1, 200), (8, 20), (12, 40)] {
         let rate = share(4_000, |index| {
@@ -62,7 +63,8 @@ fn the_interval_of_95_covers_the_truth_95_times_in_100() {
     for pairs in [3, 6, 12, 28] {
         let truth = -0.07f64;
         let covered = share(10_000, |index| {
-            let ratio = paired(&noisy(pairs, truth, 0.03, [2, index]), 0.95).unwrap().ratio;
+            let ratio =
+                paired_estimate(&noisy(pairs, truth, 0.03, [2, index]), 0.95).unwrap().ratio;
             ratio.low <= truth.exp() && truth.exp() <= ratio.high
         });
         assert!((0.94..=0.96).contains(&covered), "{pairs} pairs: {covered}");
@@ -72,10 +74,10 @@ fn the_interval_of_95_covers_the_truth_95_times_in_100() {
 #[test]
 fn a_detectable_effect_is_found_with_the_promised_chance() {
     for pairs in [6, 12, 28] {
-        let effect = detectable(0.02, pairs, DECISION_ALPHA, POWER);
+        let effect = detectable_change(0.02, pairs, DECISION_ALPHA, POWER);
         let found = share(3_000, |index| {
             let log_ratios = noisy(pairs.into(), -effect.ln_1p(), 0.02, [3, index]);
-            judge(&log_ratios, 0.0).unwrap().verdict == Verdict::Slower
+            judge_pairs(&log_ratios, 0.0).unwrap().verdict == Verdict::Slower
         });
         assert!((POWER - 0.04..=POWER + 0.04).contains(&found), "{pairs} pairs: {found}");
     }
@@ -87,7 +89,7 @@ fn the_planned_pairs_find_a_slowdown_of_five_per_cent() {
     let pairs = pairs_needed(0.02, 0.05, DECISION_ALPHA, 0.99);
     let found = share(3_000, |index| {
         let log_ratios = noisy(pairs.into(), (1.0f64 - 0.05).ln(), 0.02, [4, index]);
-        judge(&log_ratios, 0.02).unwrap().verdict == Verdict::Slower
+        judge_pairs(&log_ratios, 0.02).unwrap().verdict == Verdict::Slower
     });
     assert!(found > 0.97, "{pairs} pairs: {found}");
 }
@@ -98,16 +100,16 @@ fn the_missing_pairs_do_decide() {
     let decided = share(300, |index| {
         // A little above half the noise: six pairs see it and cannot be sure.
         let first = noisy(6, -0.012, 0.01, [5, index]);
-        let judgement = judge(&first, 0.0).unwrap();
+        let judgement = judge_pairs(&first, 0.0).unwrap();
         let Some(more) = judgement.pairs_missing else {
             return judgement.verdict != Verdict::Undecided;
         };
         asked += 1;
         let mut stream = random::stream(&[6, index]);
-        let mean = paired(&first, 0.95).unwrap();
+        let mean = paired_estimate(&first, 0.95).unwrap();
         let next = |_| mean.mean_log + mean.sd_log * normal(&mut stream);
         let all: Vec<f64> = (0..6 + more).map(next).collect();
-        judge(&all, 0.0).unwrap().verdict != Verdict::Undecided
+        judge_pairs(&all, 0.0).unwrap().verdict != Verdict::Undecided
     });
     assert!(asked > 50, "the case is not the one that was meant: {asked}");
     assert!(decided > POWER, "{decided}");
@@ -117,7 +119,7 @@ fn the_missing_pairs_do_decide() {
 fn sound_pairs_are_rarely_suspected() {
     let suspected = share(4_000, |index| {
         let pairs = noisy(12, -0.02, 0.02, [7, index]);
-        !judge(&pairs, 0.02).unwrap().warnings.is_empty()
+        !judge_pairs(&pairs, 0.02).unwrap().warnings.is_empty()
     });
     assert!((0.01..=0.03).contains(&suspected), "two tests at 1 %: {suspected}");
 }
@@ -154,7 +156,7 @@ fn order_of_rounds_matters_more_than_the_test() {
             let sign = if round.arm == ArmIndex::TEST { 1.0 } else { -1.0 };
             log_ratios[round.pair as usize] += sign * speed;
         }
-        alarms(&judge(&log_ratios, 0.002).unwrap())
+        alarms(&judge_pairs(&log_ratios, 0.002).unwrap())
     });
     let one_after_the_other = share(2_000, |index| {
         let speeds = host(index);

@@ -209,7 +209,7 @@ mod tests {
     fn a_histogram_blob_is_what_other_tools_expect() {
         let mut histogram = LatencyHistogram::new();
         for value in [0, 1, 999, 1_000_000, u64::MAX] {
-            histogram.record(value);
+            histogram.record_latency(value);
         }
         let bytes = encode_histogram(&histogram).unwrap();
         assert_eq!(bytes[..4], [0x1c, 0x84, 0x93, 0x14]);
@@ -284,7 +284,7 @@ mod tests {
         ) {
             let mut histogram = LatencyHistogram::new();
             for (value, shift) in values {
-                histogram.record(value >> shift);
+                histogram.record_latency(value >> shift);
             }
             for _ in 0..doublings {
                 let copy = histogram.clone();

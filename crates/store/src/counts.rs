@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use crate::Store;
 use crate::error::Result;
 use crate::transaction::seq_of;
-use crate::write::signed;
+use crate::write::as_signed;
 
 impl Store {
     /// Stores what was counted of a load in an arm; every sample and every function is of those.
@@ -18,7 +18,8 @@ impl Store {
         self.write(|transaction| {
             let seq = seq_of(transaction, run)?;
             for sample in &counts.samples {
-                let (operations, count) = (signed(sample.operations), signed(sample.instructions));
+                let (operations, count) =
+                    (as_signed(sample.operations), as_signed(sample.instructions));
                 transaction.execute(
                     "INSERT INTO counted VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                     params![

@@ -117,12 +117,12 @@ impl StoreError {
             StoreError::UnknownRun(text, near) if near.is_empty() => write!(
                 f,
                 "there is no run {:?}: the store is empty; measure one with `dbdyno compare`",
-                MaskedTarget::of(text)
+                MaskedTarget::from_text(text)
             ),
             StoreError::UnknownRun(text, near) => write!(
                 f,
                 "there is no run {:?}; there are {} (all: `dbdyno runs`)",
-                MaskedTarget::of(text),
+                MaskedTarget::from_text(text),
                 near.join(", ")
             ),
             StoreError::AmbiguousRun(prefix, runs) => write!(
@@ -166,7 +166,7 @@ impl std::error::Error for StoreError {
 
 /// Gives an error of SQLite its meaning. A full disk met while the shared-memory file of the
 /// WAL grows is reported as an I/O error, told apart by its extended code.
-pub(crate) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
+pub(crate) fn explain_sqlite(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ffi;
     let path = path.to_owned();
     let rusqlite::Error::SqliteFailure(code, text) = &error else {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use dbdyno_files::owner::is_trusted;
 
-use crate::guard::beside;
+use crate::guard::path_with_suffix;
 
 const STICKY: u32 = 0o1000;
 const OTHERS_WRITE: u32 = 0o002;
@@ -28,7 +28,7 @@ const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
 /// Whether the store at this path, and all that SQLite reads with it, is ours alone.
 pub(crate) fn is_ours_alone(path: &Path) -> bool {
     let Ok(absolute) = std::path::absolute(path) else { return false };
-    let files = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&absolute, ending));
+    let files = ["", "-wal", "-shm", "-journal"].map(|ending| path_with_suffix(&absolute, ending));
     let nobody_else_adds = absolute.parent().is_some_and(|directory| {
         fs::metadata(directory).is_ok_and(|found| found.mode() & OTHERS_WRITE == 0)
     });
@@ -42,7 +42,7 @@ pub(crate) fn is_ours_alone(path: &Path) -> bool {
 /// SQLite opens anything.
 pub(crate) fn strange_beside(path: &Path) -> Option<PathBuf> {
     let owner = fs::symlink_metadata(path).map(|found| found.uid()).ok();
-    let files = ["-wal", "-shm", "-journal"].map(|ending| beside(path, ending));
+    let files = ["-wal", "-shm", "-journal"].map(|ending| path_with_suffix(path, ending));
     files.into_iter().find(|file| {
         let Ok(found) = fs::symlink_metadata(file) else { return false };
         let is_known = Some(found.uid()) == owner || is_trusted(found.uid());

@@ -51,12 +51,12 @@ pub(crate) fn check_kind(path: &Path) -> Result<()> {
         // A file that is not there is made.
         _ => {}
     }
-    if let Err(error) = dbdyno_files::check(path)
+    if let Err(error) = dbdyno_files::check_regular_file(path)
         && error.kind() == std::io::ErrorKind::InvalidInput
     {
         return fail("the kernel makes it up; name a file on a disk");
     }
-    let journal = beside(path, "-journal");
+    let journal = path_with_suffix(path, "-journal");
     match fs::metadata(&journal) {
         Ok(about) if !about.is_file() => fail("its journal is no file"),
         Ok(_) if names_another(&journal) => fail("its journal names another file"),
@@ -73,14 +73,14 @@ fn names_another(journal: &Path) -> bool {
     read.is_ok() && last == JOURNAL_MAGIC
 }
 
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn path_with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
 /// Takes from a file what it could run, before anything is read from it.
-pub(crate) fn harden(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn harden_connection(connection: &Connection) -> rusqlite::Result<()> {
     use DbConfig::{
         SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
         SQLITE_DBCONFIG_TRUSTED_SCHEMA,
@@ -140,7 +140,7 @@ fn shape(connection: &Connection, name: &str) -> rusqlite::Result<Option<Shape>>
 /// # Errors
 /// [`StoreError::NotOurs`], which names what is something else.
 pub(crate) fn check_tables(path: &Path, connection: &Connection, steps: &[&str]) -> Result<()> {
-    let fail = |error| crate::error::explain(path, error);
+    let fail = |error| crate::error::explain_sqlite(path, error);
     let refused = |why: String| Err(StoreError::NotOurs(path.to_owned(), why));
     let model = Connection::open_in_memory().map_err(fail)?;
     steps.iter().try_for_each(|step| model.execute_batch(step)).map_err(fail)?;
@@ -177,7 +177,7 @@ pub(crate) fn check_ids(path: &Path, connection: &Connection) -> Result<()> {
     let strange: Option<String> = connection
         .query_row(strange, [ID_LENGTH as i64], |row| row.get(0))
         .optional()
-        .map_err(|error| crate::error::explain(path, error))?;
+        .map_err(|error| crate::error::explain_sqlite(path, error))?;
     strange.map_or(Ok(()), |id| {
         let shown: String = id.chars().take(ID_SHOWN).collect();
         let what = format!("a run in it is called {shown:?}, which is no id");
@@ -208,9 +208,12 @@ pub(crate) struct Allowance {
 
 impl Allowance {
     /// Counts the steps of a connection from here on.
-    pub(crate) fn of(path: &Path, connection: &mut Connection) -> rusqlite::Result<Allowance> {
+    pub(crate) fn for_connection(
+        path: &Path,
+        connection: &mut Connection,
+    ) -> rusqlite::Result<Allowance> {
         let allowance = Allowance { left: Arc::default(), path: path.to_owned() };
-        allowance.renew();
+        allowance.renew_steps();
         let left = Arc::clone(&allowance.left);
         // Two threads never look at once, so that what is read and written is one number.
         let is_used_up = move || {
@@ -223,9 +226,9 @@ impl Allowance {
     }
 
     /// Begins anew, with the size that the file has now.
-    pub(crate) fn renew(&self) {
+    pub(crate) fn renew_steps(&self) {
         let size = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
-        let bytes = size(&self.path) + size(&beside(&self.path, "-wal"));
+        let bytes = size(&self.path) + size(&path_with_suffix(&self.path, "-wal"));
         let steps = STEPS_LEAST + STEPS_PER_BYTE * bytes;
         self.left.store(steps / STEPS_BETWEEN_LOOKS as u64, Ordering::Relaxed);
     }

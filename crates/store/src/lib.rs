@@ -108,12 +108,12 @@ impl Store {
 
     /// The file, for one question or one transaction; each may take its number of steps.
     fn connection(&self) -> &Connection {
-        self.allowance.renew();
+        self.allowance.renew_steps();
         &self.connection
     }
 
     fn explain(&self, error: rusqlite::Error) -> StoreError {
-        error::explain(&self.path, error)
+        error::explain_sqlite(&self.path, error)
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
             command: "dbdyno",
             plan: &plan,
         };
-        let run = store.begin(&new).unwrap();
+        let run = store.begin_run(&new).unwrap();
         store.connection.pragma_update(None, "max_page_count", 1).unwrap();
         let warning = Warning::new(Severity::Note, "large", "x".repeat(100_000));
         let error = store.add_warning(&run, &warning).unwrap_err();

@@ -18,7 +18,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::UnknownRun`] and [`StoreError::AmbiguousRun`] list what may have been meant.
-    pub fn resolve(&self, text: &str) -> Result<RunId> {
+    pub fn resolve_run(&self, text: &str) -> Result<RunId> {
         let text = text.trim();
         let found = match text.strip_prefix('@') {
             Some("last") => self.query_text(
@@ -32,7 +32,7 @@ impl Store {
         };
         match found {
             Some(id) => Ok(RunId(id)),
-            None => Err(StoreError::UnknownRun(text.to_owned(), self.near(text)?)),
+            None => Err(StoreError::UnknownRun(text.to_owned(), self.similar_names(text)?)),
         }
     }
 
@@ -53,7 +53,7 @@ impl Store {
     }
 
     /// What may have been meant: similar names first, then the newest runs.
-    pub(crate) fn near(&self, text: &str) -> Result<Vec<String>> {
+    pub(crate) fn similar_names(&self, text: &str) -> Result<Vec<String>> {
         let wanted = text.trim_start_matches('@');
         let mut runs = self.list()?.runs;
         let likeness = |name: &Option<String>| {

@@ -23,7 +23,7 @@ use crate::sound;
 use crate::terms;
 use crate::write::{
     CLASS_HISTOGRAM, CLASS_RESPONSE, CLASS_SERIES, HISTOGRAM_METRIC, LAG_METRIC, RESPONSE_METRIC,
-    SERIES_METRIC, describe,
+    SERIES_METRIC, describe_round,
 };
 
 /// A line of `dbdyno runs`.
@@ -239,7 +239,10 @@ impl Reader<'_> {
         let mut rows = statement.query([&self.id.0]).map_err(|error| self.fail(place, error))?;
         let row = rows.next().map_err(|error| self.fail(place, error))?;
         let Some(row) = row else {
-            return Err(StoreError::UnknownRun(self.id.0.clone(), self.store.near(&self.id.0)?));
+            return Err(StoreError::UnknownRun(
+                self.id.0.clone(),
+                self.store.similar_names(&self.id.0)?,
+            ));
         };
         let seq = self.get(row, 0, place)?;
         let (command, plan) = self.plan_of_row(connection, seq)?;
@@ -373,7 +376,7 @@ impl Reader<'_> {
         self.each(connection, seal::TERMS, params![run], place, |row| {
             let (name, value): (String, String) =
                 (self.get(row, 0, place)?, self.get(row, 1, place)?);
-            terms::apply(plan, &name, &value).map_err(|what| self.corrupt(place, what))
+            terms::apply_term(plan, &name, &value).map_err(|what| self.corrupt(place, what))
         })
     }
 
@@ -427,7 +430,7 @@ impl Reader<'_> {
             let classes = self.classes(&mut statement, seq, &round)?;
             let readings = readings.remove(&seq).unwrap_or_default();
             if run.plan.arms.get(round.key.arm).is_none() {
-                return Err(self.corrupt(&describe(&round.key), "the run has no such arm"));
+                return Err(self.corrupt(&describe_round(&round.key), "the run has no such arm"));
             }
             run.rounds.push(Round { classes, readings, ..round });
         }
@@ -441,7 +444,7 @@ impl Reader<'_> {
         seq: i64,
         round: &Round,
     ) -> Result<Vec<ClassTally>> {
-        let place = describe(&round.key);
+        let place = describe_round(&round.key);
         let fail = |error| self.fail(&place, error);
         let values = params![seq, CLASS_SERIES, CLASS_HISTOGRAM, CLASS_RESPONSE];
         let mut rows = statement.query(values).map_err(fail)?;
@@ -491,7 +494,7 @@ impl Reader<'_> {
             pair: self.get(row, 2, "rounds")?,
             arm,
         };
-        let place = describe(&key);
+        let place = describe_round(&key);
         let round = Round {
             key,
             start: self.get(row, 28, &place)?,

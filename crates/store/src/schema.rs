@@ -13,7 +13,7 @@ use std::time::Duration;
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::error::{Result, StoreError, explain};
+use crate::error::{Result, StoreError, explain_sqlite};
 use crate::exclusive;
 use crate::guard::{self, Allowance};
 
@@ -48,7 +48,7 @@ pub(crate) fn read_write() -> OpenFlags {
 }
 
 pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowance)> {
-    let fail = |error| explain(path, error);
+    let fail = |error| explain_sqlite(path, error);
     guard::check_kind(path)?;
     // Absolute, for SQLite gives the empty path, `:memory:` and `file:` a meaning of their own.
     let absolute = std::path::absolute(path)
@@ -65,8 +65,8 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowan
     }
     let mut connection = Connection::open_with_flags(absolute, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
-    guard::harden(&connection).map_err(fail)?;
-    let allowance = Allowance::of(path, &mut connection).map_err(fail)?;
+    guard::harden_connection(&connection).map_err(fail)?;
+    let allowance = Allowance::for_connection(path, &mut connection).map_err(fail)?;
     // In one snapshot: another process may be making the tables at this moment.
     let snapshot = connection.unchecked_transaction().map_err(fail)?;
     check_ours(path, &snapshot)?;
@@ -112,7 +112,7 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
 fn pragma(path: &Path, connection: &Connection, name: &str) -> Result<i64> {
     connection
         .pragma_query_value(None, name, |row| row.get(0))
-        .map_err(|error| explain(path, error))
+        .map_err(|error| explain_sqlite(path, error))
 }
 
 /// Accepts a store of a version that we know, and a file with nothing in it.
@@ -121,7 +121,7 @@ fn check_ours(path: &Path, connection: &Connection) -> Result<()> {
     let version = pragma(path, connection, "user_version")?;
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(|error| explain(path, error))?;
+        .map_err(|error| explain_sqlite(path, error))?;
     if application == 0 && version == 0 && tables == 0 {
         return Ok(());
     }
@@ -145,7 +145,7 @@ fn migrate(path: &Path, connection: &mut Connection) -> Result<()> {
     if pragma(path, connection, "user_version")? == VERSION {
         return Ok(());
     }
-    let fail = |error| explain(path, error);
+    let fail = |error| explain_sqlite(path, error);
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
     check_ours(path, &transaction)?;

@@ -79,7 +79,7 @@ pub struct SealKey(Vec<u8>);
 
 impl SealKey {
     /// Of bytes that nobody can guess.
-    pub fn of(secret: impl Into<Vec<u8>>) -> SealKey {
+    pub fn from_secret(secret: impl Into<Vec<u8>>) -> SealKey {
         SealKey(secret.into())
     }
 
@@ -177,7 +177,7 @@ fn is_whole(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Changes what a run would carry out. A run that was ours stays ours, and no other becomes it.
-pub(crate) fn keep(
+pub(crate) fn keep_seal(
     connection: &Connection,
     key: Option<&SealKey>,
     seq: i64,
@@ -199,7 +199,7 @@ impl Store {
     /// The store, whose runs are all carried out where the user has said that he trusts whoever
     /// wrote them.
     #[must_use]
-    pub fn trusted(mut self, is_trusted: bool) -> Store {
+    pub fn with_trust(mut self, is_trusted: bool) -> Store {
         self.is_trusted = is_trusted;
         self
     }

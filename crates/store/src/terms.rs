@@ -33,8 +33,8 @@ pub(crate) fn columns(plan: &Plan) -> (Vec<&'static str>, Vec<Value>) {
 ///
 /// # Errors
 /// A sentence about a name or a value that this program does not know.
-pub(crate) fn apply(plan: &mut Plan, name: &str, value: &str) -> Result<(), String> {
-    let term = Term::named(name)
+pub(crate) fn apply_term(plan: &mut Plan, name: &str, value: &str) -> Result<(), String> {
+    let term = Term::from_name(name)
         .filter(|term| !term.is_column)
         .ok_or_else(|| format!("the plan has a term {name:?}, which this dbdyno does not know"))?;
     term.read(plan, value)

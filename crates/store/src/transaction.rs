@@ -14,8 +14,8 @@ impl Store {
         work: impl FnOnce(&Transaction) -> std::result::Result<T, WriteError>,
     ) -> Result<T> {
         let path = self.path.clone();
-        let explain = |error| crate::error::explain(&path, error);
-        self.allowance.renew();
+        let explain = |error| crate::error::explain_sqlite(&path, error);
+        self.allowance.renew_steps();
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)

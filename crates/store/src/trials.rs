@@ -16,7 +16,7 @@ impl Store {
     /// # Errors
     /// No such runs, or a file that cannot be written.
     pub fn note_trial(&mut self, explained: &RunId, run: &RunId, witness: Witness) -> Result<()> {
-        self.change(run, |transaction, run| {
+        self.change_run(run, |transaction, run| {
             let explained = seq_of(transaction, explained)?;
             let insert = "INSERT OR REPLACE INTO trial VALUES (?1, ?2, ?3)";
             transaction.execute(insert, params![run, explained, witness.name()])?;

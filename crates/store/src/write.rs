@@ -59,7 +59,7 @@ impl Store {
     /// # Errors
     /// A name that `@name` could not find, a password in the command, a target whose text does not
     /// read back to the same target, or a file that cannot be written.
-    pub fn begin(&mut self, new: &NewRun) -> Result<RunId> {
+    pub fn begin_run(&mut self, new: &NewRun) -> Result<RunId> {
         check_name(new.name)?;
         check_command(new.command)?;
         check_plan(new.plan)?;
@@ -83,7 +83,7 @@ impl Store {
         environment: &Environment,
     ) -> Result<()> {
         let arm = arm.into();
-        self.change(run, |transaction, seq| {
+        self.change_run(run, |transaction, seq| {
             let environment = intern(transaction, environment)?;
             transaction.execute(
                 "UPDATE arm SET environment = ?3 WHERE run = ?1 AND arm = ?2",
@@ -116,8 +116,9 @@ impl Store {
         let key = &round.key;
         let mut encoded = Vec::new();
         for (metric, histogram) in histograms_of(round) {
-            let bytes = codec::encode_histogram(histogram)
-                .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key))))?;
+            let bytes = codec::encode_histogram(histogram).map_err(|why| {
+                StoreError::NotStorable(format!("{}: {why}", describe_round(key)))
+            })?;
             encoded.push((metric, bytes, histogram.count()));
         }
         self.write(|transaction| {
@@ -125,12 +126,13 @@ impl Store {
             let seq = insert_round(transaction, run, round)?;
             for (metric, slots) in series_of(round) {
                 let slots = codec::encode_series(slots);
-                let (slot_ns, sum) = (signed(round.series.slot_ns), signed(codec::fnv1a(&slots)));
+                let (slot_ns, sum) =
+                    (as_signed(round.series.slot_ns), as_signed(codec::fnv1a(&slots)));
                 let insert = "INSERT INTO series VALUES (?1, ?2, ?3, ?4, ?5)";
                 transaction.execute(insert, params![seq, metric, slot_ns, slots, sum])?;
             }
             for (position, class) in round.classes.iter().enumerate() {
-                let (counted, count) = (class.counted().name(), signed(class.count));
+                let (counted, count) = (class.count_unit().name(), as_signed(class.count));
                 let insert = "INSERT INTO class VALUES (?1, ?2, ?3, ?4, ?5)";
                 let values = params![seq, position as i64, class.name, counted, count];
                 transaction.execute(insert, values)?;
@@ -138,7 +140,7 @@ impl Store {
             for (metric, bytes, count) in &encoded {
                 transaction.execute(
                     "INSERT INTO histogram VALUES (?1, ?2, ?3, ?4, ?5)",
-                    params![seq, metric, bytes, signed(*count), signed(codec::fnv1a(bytes))],
+                    params![seq, metric, bytes, as_signed(*count), as_signed(codec::fnv1a(bytes))],
                 )?;
             }
             for (name, value) in round.readings.iter() {
@@ -175,7 +177,7 @@ impl Store {
     ///
     /// # Errors
     /// No such run, a run that is complete, or a file that cannot be written.
-    pub fn reopen(&mut self, run: &RunId) -> Result<()> {
+    pub fn reopen_run(&mut self, run: &RunId) -> Result<()> {
         self.write(|transaction| {
             let changed = transaction.execute(
                 "UPDATE run SET status = ?2 WHERE seq = ?1 AND status <> ?3",
@@ -213,7 +215,7 @@ impl Store {
     /// # Errors
     /// No such run, or a file that cannot be written.
     pub fn extend(&mut self, run: &RunId, plan: &Plan) -> Result<()> {
-        self.change(run, |transaction, seq| {
+        self.change_run(run, |transaction, seq| {
             transaction.execute(
                 "UPDATE run SET pairs = ?2, restarts = ?3, status = ?4 WHERE seq = ?1",
                 params![
@@ -229,7 +231,7 @@ impl Store {
     }
 
     /// Changes what a run would carry out, and seals it again if it was sealed.
-    pub(crate) fn change(
+    pub(crate) fn change_run(
         &mut self,
         run: &RunId,
         work: impl FnOnce(&Transaction, i64) -> std::result::Result<(), WriteError>,
@@ -237,13 +239,13 @@ impl Store {
         let key = self.seal_key.clone();
         self.write(|transaction| {
             let seq = seq_of(transaction, run)?;
-            seal::keep(transaction, key.as_ref(), seq, || work(transaction, seq))
+            seal::keep_seal(transaction, key.as_ref(), seq, || work(transaction, seq))
         })
     }
 }
 
 /// A `u64` as SQLite can hold it.
-pub(crate) fn signed(number: u64) -> i64 {
+pub(crate) fn as_signed(number: u64) -> i64 {
     number as i64
 }
 
@@ -272,7 +274,7 @@ fn series_of(round: &Round) -> Vec<(String, &[u64])> {
 }
 
 /// A round in the words of an error.
-pub(crate) fn describe(key: &RoundKey) -> String {
+pub(crate) fn describe_round(key: &RoundKey) -> String {
     format!("round {} × {}, pair {}, {}", key.cell.load, key.cell.clients, key.pair, key.arm)
 }
 
@@ -323,7 +325,7 @@ fn check_plan(plan: &Plan) -> Result<()> {
         }
         if plan.question.stages[..index]
             .iter()
-            .any(|other| other.measured().is_some() && other == stage)
+            .any(|other| other.measured_label().is_some() && other == stage)
         {
             return Err(StoreError::NotStorable(format!("{stage}, measured a second time,")));
         }
@@ -365,7 +367,7 @@ fn insert_run(
         names.join(", "),
         ", ?".repeat(values.len())
     );
-    let (started, status) = (signed(new.started_unix_ms), RunStatus::Partial.name());
+    let (started, status) = (as_signed(new.started_unix_ms), RunStatus::Partial.name());
     let run: [&dyn ToSql; 6] =
         [&id.0, &new.name, &started, &status, &new.tool_version, &new.command];
     let values = values.iter().map(|value| value as &dyn ToSql);
@@ -374,7 +376,7 @@ fn insert_run(
     for (position, stage) in plan.question.stages.iter().enumerate() {
         connection.execute(
             "INSERT INTO plan_stage VALUES (?1, ?2, ?3, ?4)",
-            params![seq, position as i64, stage.to_string(), stage.measured()],
+            params![seq, position as i64, stage.to_string(), stage.measured_label()],
         )?;
     }
     for (position, file) in plan.question.files.iter().enumerate() {
@@ -413,27 +415,27 @@ fn insert_round(
             key.cell.clients,
             key.pair,
             key.arm.to_string(),
-            signed(round.started_unix_ms),
-            signed(round.wall_ns),
-            signed(round.events),
-            signed(round.statements),
-            signed(round.rows_read),
-            signed(round.rows_changed),
-            signed(round.retries),
-            cost.server_cpu_ns.map(signed),
-            cost.server_kernel_ns.map(signed),
-            cost.client_cpu_ns.map(signed),
-            cost.client_kernel_ns.map(signed),
-            cost.server_context_switches.map(signed),
-            cost.client_context_switches.map(signed),
-            cost.server_read_bytes.map(signed),
-            cost.server_written_bytes.map(signed),
-            cost.client_run_delay_ns.map(signed),
-            round.pauses.map(|pauses| signed(pauses.sum_ns)),
-            round.pauses.map(|pauses| signed(pauses.longest_ns)),
+            as_signed(round.started_unix_ms),
+            as_signed(round.wall_ns),
+            as_signed(round.events),
+            as_signed(round.statements),
+            as_signed(round.rows_read),
+            as_signed(round.rows_changed),
+            as_signed(round.retries),
+            cost.server_cpu_ns.map(as_signed),
+            cost.server_kernel_ns.map(as_signed),
+            cost.client_cpu_ns.map(as_signed),
+            cost.client_kernel_ns.map(as_signed),
+            cost.server_context_switches.map(as_signed),
+            cost.client_context_switches.map(as_signed),
+            cost.server_read_bytes.map(as_signed),
+            cost.server_written_bytes.map(as_signed),
+            cost.client_run_delay_ns.map(as_signed),
+            round.pauses.map(|pauses| as_signed(pauses.sum_ns)),
+            round.pauses.map(|pauses| as_signed(pauses.longest_ns)),
             round.start,
-            round.open.as_ref().map(|open| signed(open.offered)),
-            round.open.as_ref().map(|open| signed(open.unanswered)),
+            round.open.as_ref().map(|open| as_signed(open.offered)),
+            round.open.as_ref().map(|open| as_signed(open.unanswered)),
             round.filling,
         ],
     );
@@ -442,7 +444,7 @@ fn insert_round(
         Err(error)
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
         {
-            let round = describe(key);
+            let round = describe_round(key);
             Err(WriteError::Meaning(StoreError::DuplicateRound(round)))
         }
         Err(error) => Err(WriteError::Sqlite(error)),

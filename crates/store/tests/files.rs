@@ -209,7 +209,11 @@ fn version_9_is_read_for_ever() {
     assert_eq!(store.trials_of(&trials[0].0).unwrap(), []);
     let listed = store.list().unwrap().runs;
     assert_eq!(listed[0].explains.as_ref(), Some(&run.id), "the newest is the trial");
-    assert_eq!(store.resolve("@last").unwrap(), run.id, "which is not what a user calls the last");
+    assert_eq!(
+        store.resolve_run("@last").unwrap(),
+        run.id,
+        "which is not what a user calls the last"
+    );
 }
 
 /// The waits that `data/v10.db` holds. Never change them.
@@ -293,7 +297,7 @@ fn runs_of_an_old_file_are_of_nobody() {
 
 /// The key under which the runs of `data/v12.db` are sealed. Never change it.
 fn golden_key() -> SealKey {
-    SealKey::of("golden")
+    SealKey::from_secret("golden")
 }
 
 /// Made `data/v12.db`, and can show that the file would be made so again while version 12 is
@@ -509,11 +513,11 @@ fn a_run_that_stopped_goes_on_and_a_complete_one_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("store.db")).unwrap();
     let id = put(&mut store, &golden_run());
-    store.reopen(&id).unwrap();
+    store.reopen_run(&id).unwrap();
     assert_eq!(store.load(&id).unwrap().status, RunStatus::Partial);
     store.add_round(&id, &round(3)).unwrap();
     store.finish(&id, RunStatus::Complete).unwrap();
-    let error = store.reopen(&id).unwrap_err();
+    let error = store.reopen_run(&id).unwrap_err();
     assert!(matches!(error, StoreError::AlreadyComplete(_)), "{error}");
     assert_eq!(store.load(&id).unwrap().status, RunStatus::Complete);
 }
@@ -532,7 +536,7 @@ fn names_and_commands_that_must_not_be_stored() {
     };
     for name in ["", " ", "last", "a\nb"] {
         let name = Some(name);
-        let error = store.begin(&NewRun { name, ..new }).unwrap_err();
+        let error = store.begin_run(&NewRun { name, ..new }).unwrap_err();
         assert!(matches!(error, StoreError::BadName(_)), "{error}");
     }
     for command in [
@@ -540,7 +544,7 @@ fn names_and_commands_that_must_not_be_stored() {
         "dbdyno compare 'postgres://ann:pw@h/d?slow=5%' mariadb:10.11",
         "dbdyno watch --target=\"mysql://ann:p%40@h/d\"",
     ] {
-        let error = store.begin(&NewRun { command, ..new }).unwrap_err();
+        let error = store.begin_run(&NewRun { command, ..new }).unwrap_err();
         assert!(matches!(error, StoreError::PasswordInCommand), "{error}");
     }
     let mut hostile = plan.clone();
@@ -549,17 +553,17 @@ fn names_and_commands_that_must_not_be_stored() {
         url.transport = Transport::Tcp("a@b".to_owned(), 3306);
     }
     hostile.arms[ArmIndex::BASE] = spec;
-    let error = store.begin(&NewRun { plan: &hostile, ..new }).unwrap_err();
+    let error = store.begin_run(&NewRun { plan: &hostile, ..new }).unwrap_err();
     assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
     for stages in [&["point-query", "settle", "point-query"][..], &["a b"]] {
         let mut twice = plan.clone();
         let stage = |text: &&str| text.parse().unwrap_or(Stage::Measure((*text).to_owned()));
         twice.question.stages = stages.iter().map(stage).collect();
-        let error = store.begin(&NewRun { plan: &twice, ..new }).unwrap_err();
+        let error = store.begin_run(&NewRun { plan: &twice, ..new }).unwrap_err();
         assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
     }
     assert_eq!(store.list().unwrap().runs, []);
-    store.begin(&new).unwrap();
+    store.begin_run(&new).unwrap();
 }
 
 /// Two processes that begin at once find either nothing or all of it.

@@ -25,7 +25,7 @@ fn child() {
         command: "dbdyno",
         plan: &plan,
     };
-    let run = store.begin(&new).unwrap();
+    let run = store.begin_run(&new).unwrap();
     for index in 0..100_000 {
         store.add_round(&run, &round(index)).unwrap();
         println!("\nstored {index}");
@@ -51,7 +51,7 @@ fn what_was_stored_survives_kill_9_and_can_be_read_meanwhile() {
         said += 1;
         if said == 10 {
             let reader = Store::open(&path).unwrap();
-            let run = reader.load(&reader.resolve("@last").unwrap()).unwrap();
+            let run = reader.load(&reader.resolve_run("@last").unwrap()).unwrap();
             assert!(run.rounds.len() >= 10);
         }
         if said == 40 {
@@ -61,7 +61,7 @@ fn what_was_stored_survives_kill_9_and_can_be_read_meanwhile() {
     child.wait().unwrap();
     assert!(said >= 40, "the child ended by itself after {said} rounds");
     let mut store = Store::open(&path).unwrap();
-    let id = store.resolve("@last").unwrap();
+    let id = store.resolve_run("@last").unwrap();
     let run = store.load(&id).unwrap();
     assert_eq!(run.status, RunStatus::Partial);
     assert!(run.rounds.len() >= said, "{} < {said}", run.rounds.len());

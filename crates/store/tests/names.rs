@@ -38,14 +38,14 @@ fn a_run_is_found_by_everything_that_it_is_called() {
         ("ff", "ff000004"),
         (" f ", "ff000004"),
     ] {
-        assert_eq!(store.resolve(text).unwrap(), RunId(id.into()), "{text}");
+        assert_eq!(store.resolve_run(text).unwrap(), RunId(id.into()), "{text}");
     }
 }
 
 #[test]
 fn an_ambiguous_beginning_lists_the_runs() {
     let (_folder, store) = store_of(&[("ab000002", None), ("ab000003", None), ("aa000000", None)]);
-    let StoreError::AmbiguousRun(prefix, runs) = store.resolve("ab").unwrap_err() else {
+    let StoreError::AmbiguousRun(prefix, runs) = store.resolve_run("ab").unwrap_err() else {
         panic!("taken");
     };
     assert_eq!(prefix, "ab");
@@ -69,7 +69,7 @@ fn an_unknown_run_names_what_may_have_been_meant() {
         ("%", "00000004"),
         ("last", "00000004"),
     ] {
-        let StoreError::UnknownRun(_, near) = store.resolve(text).unwrap_err() else {
+        let StoreError::UnknownRun(_, near) = store.resolve_run(text).unwrap_err() else {
             panic!("{text} was found");
         };
         assert_eq!((near.len(), near[0].as_str()), (3, first), "{text}");
@@ -81,6 +81,6 @@ fn an_unknown_run_names_what_may_have_been_meant() {
 #[test]
 fn an_empty_store_says_that_it_is_empty() {
     let (_folder, store) = store_of(&[]);
-    let error = store.resolve("@last").unwrap_err();
+    let error = store.resolve_run("@last").unwrap_err();
     assert!(error.to_string().contains("the store is empty"), "{error}");
 }

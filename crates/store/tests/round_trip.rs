@@ -176,12 +176,12 @@ fn round() -> impl Strategy<Value = Round> {
                 classes,
             )| {
                 let mut latency = LatencyHistogram::new();
-                latencies.iter().for_each(|&value| latency.record(value));
+                latencies.iter().for_each(|&value| latency.record_latency(value));
                 let mut open = None;
                 if numbers[0] % 2 == 1 {
                     let (offered, unanswered) = (numbers[1], numbers[2]);
                     let (response, mut lag) = (latency.clone(), LatencyHistogram::new());
-                    latencies.iter().for_each(|&value| lag.record(value / 3));
+                    latencies.iter().for_each(|&value| lag.record_latency(value / 3));
                     open = Some(OpenLoop { offered, unanswered, response, lag });
                 }
                 let times = ClassTimes {
@@ -346,7 +346,7 @@ fn a_difference_is_named_in_a_line() {
     let run = golden_run();
     assert_eq!(first_difference(&run, &run), "nothing that is shown");
     let mut other = run.clone();
-    other.rounds[1].latency.record(7);
+    other.rounds[1].latency.record_latency(7);
     let told = "at rounds[1].latency: \"7: 1,\", not \"2000: 1,\"";
     assert_eq!(first_difference(&other, &run), told);
     other = run.clone();

@@ -8,7 +8,7 @@ use dbdyno_store::{SealKey, Store};
 use rusqlite::Connection;
 
 fn open(path: &Path) -> Store {
-    Store::open(path).unwrap().sealed_by(SealKey::of("of this home"))
+    Store::open(path).unwrap().sealed_by(SealKey::from_secret("of this home"))
 }
 
 /// Our run, in a file of its own.
@@ -23,10 +23,10 @@ fn sealed() -> (tempfile::TempDir, std::path::PathBuf, RunId) {
 fn a_run_is_of_the_home_that_began_it_and_of_no_other() {
     let (_folder, path, run) = sealed();
     assert!(open(&path).is_own(&run).unwrap());
-    let other = || Store::open(&path).unwrap().sealed_by(SealKey::of("of another home"));
+    let other = || Store::open(&path).unwrap().sealed_by(SealKey::from_secret("of another home"));
     assert!(!other().is_own(&run).unwrap());
     assert!(!other().may_be_carried_out(&run).unwrap());
-    assert!(other().trusted(true).may_be_carried_out(&run).unwrap());
+    assert!(other().with_trust(true).may_be_carried_out(&run).unwrap());
     assert!(open(&path).is_own(&RunId("none".into())).is_err());
     let theirs = put(&mut other(), &golden_run());
     assert!(!open(&path).is_own(&theirs).unwrap());
@@ -125,7 +125,7 @@ fn what_dbdyno_writes_of_its_own_run_keeps_the_seal() {
     store.end_arm(&run, &EndedArm { arm, why: "it fell".into() }).unwrap();
     store.add_warning(&run, &Warning::new(Severity::Note, "code", "text")).unwrap();
     store.finish(&run, RunStatus::Interrupted).unwrap();
-    store.reopen(&run).unwrap();
+    store.reopen_run(&run).unwrap();
     let trial = put(&mut store, &golden_run());
     store.note_trial(&run, &trial, Witness::Rate).unwrap();
     assert!(store.is_own(&run).unwrap() && store.is_own(&trial).unwrap());

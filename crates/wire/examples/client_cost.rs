@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         user: "root".to_owned(),
         password: Secret::default(),
         database: "sbtest".to_owned(),
-        security: dbdyno_wire::Security::off(),
+        security: dbdyno_wire::Security::without_tls(),
     };
     let before = cpu_seconds()?;
     thread::scope(|scope| {

@@ -22,10 +22,13 @@ fn main() -> io::Result<()> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
     };
-    let server =
-        MockServer::start(protocol, Login::trust("root"), Arc::new(FixedScript(Turn::point())))?;
+    let server = MockServer::start(
+        protocol,
+        Login::without_password("root"),
+        Arc::new(FixedScript(Turn::point_query())),
+    )?;
     println!("{}", server.endpoint().transport);
     io::stdin().read_to_end(&mut Vec::new())?;
-    println!("{} statements, {} controls", server.statements(), server.controls());
+    println!("{} statements, {} controls", server.statements(), server.control_count());
     Ok(())
 }

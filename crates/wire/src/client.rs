@@ -84,7 +84,7 @@ impl Rows {
     }
 
     /// The first value of the first row, if there is one and it is not NULL.
-    pub fn single(&self) -> Option<&str> {
+    pub fn first_value(&self) -> Option<&str> {
         self.rows.first()?.first()?.as_deref()
     }
 }
@@ -105,7 +105,7 @@ impl BulkTarget<'_> {
     /// A field as a parameter: `\N` is NULL. What is to be a number and is none of 64 bits goes as
     /// it is: the server refuses it or knows better.
     #[inline]
-    pub fn param<'f>(&self, column: usize, field: &'f [u8]) -> Param<'f> {
+    pub fn param_from_field<'f>(&self, column: usize, field: &'f [u8]) -> Param<'f> {
         if field == b"\\N" {
             return Param::Null;
         }
@@ -180,7 +180,7 @@ pub trait Client: Send {
     ///
     /// # Errors
     /// The server's refusal, after which none of the rows is there, or a broken connection.
-    fn bulk(
+    fn bulk_load(
         &mut self,
         target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
@@ -258,7 +258,11 @@ mod tests {
             (2, "", Param::Text(b"")),
             (2, "\\N", Param::Null),
         ] {
-            assert_eq!(target.param(column, field.as_bytes()), expected, "{column}: {field}");
+            assert_eq!(
+                target.param_from_field(column, field.as_bytes()),
+                expected,
+                "{column}: {field}"
+            );
         }
     }
 }

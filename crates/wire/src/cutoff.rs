@@ -65,7 +65,7 @@ impl Cutoff {
     ///
     /// # Errors
     /// The operating system gives no thread for it.
-    pub(crate) fn of(socket: Weak<OwnedFd>) -> io::Result<Cutoff> {
+    pub(crate) fn for_socket(socket: Weak<OwnedFd>) -> io::Result<Cutoff> {
         let mut table = table();
         if !table.is_watched {
             thread::Builder::new().name("wire-cutoff".to_owned()).spawn(watch)?;
@@ -90,22 +90,22 @@ impl Cutoff {
             }
             Patience::Whole(whole) => {
                 self.each = None;
-                self.note(whole);
+                self.set_deadline(whole);
             }
         }
     }
 
     /// A question is asked.
     #[inline]
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin_request(&mut self) {
         if let Some(each) = self.each {
-            self.note(each);
+            self.set_deadline(each);
         }
     }
 
     /// It is answered.
     #[inline]
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn end_request(&mut self) {
         if self.each.is_some() {
             self.lift();
         }
@@ -113,7 +113,7 @@ impl Cutoff {
 
     /// Cuts the socket off when so much time has passed from now.
     #[expect(clippy::disallowed_methods, reason = "whoever waits for others needs a limit")]
-    pub(crate) fn note(&mut self, within: Duration) {
+    pub(crate) fn set_deadline(&mut self, within: Duration) {
         self.limit = within;
         table().set(self.number, Instant::now().checked_add(within));
     }
@@ -124,7 +124,7 @@ impl Cutoff {
             self.is_parting = true;
         }
         let limit = self.limit;
-        self.note(within);
+        self.set_deadline(within);
         self.limit = limit;
     }
 
@@ -135,7 +135,7 @@ impl Cutoff {
 
     /// Why a connection is of no use, where it was cut off here.
     #[cold]
-    pub(crate) fn explain(&self, error: WireError) -> WireError {
+    pub(crate) fn explain_error(&self, error: WireError) -> WireError {
         match (self.fate.load(Ordering::Acquire), error) {
             (LATE, error) if error.is_fatal() && !self.is_parting => WireError::Late(self.limit),
             (STOPPED, error) if error.is_fatal() => WireError::Cut,
@@ -167,7 +167,7 @@ pub struct AllCut(());
 
 impl AllCut {
     /// Cuts them off.
-    pub fn begin() -> AllCut {
+    pub fn cut_connections() -> AllCut {
         let mut table = table();
         table.cuts += 1;
         table.open.values().for_each(|entry| entry.cut(STOPPED));

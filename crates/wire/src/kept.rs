@@ -63,7 +63,7 @@ impl MemoryPart {
     /// # Errors
     /// [`WireError::Crowded`]: all connections together would hold more than they may.
     #[inline]
-    pub(crate) fn cover(&mut self, bytes: usize) -> Result<(), WireError> {
+    pub(crate) fn cover_bytes(&mut self, bytes: usize) -> Result<(), WireError> {
         if bytes <= self.bytes.max(SMALL) { Ok(()) } else { self.grow(bytes) }
     }
 
@@ -131,7 +131,7 @@ impl KeptSize {
     ///
     /// # Errors
     /// The result is larger than any that is kept, or there is no memory for it beside others.
-    pub(crate) fn add(
+    pub(crate) fn add_row(
         &mut self,
         values: usize,
         bytes: usize,
@@ -146,7 +146,7 @@ impl KeptSize {
         if !fits {
             return Err(too_large());
         }
-        held.cover(self.rows * ROW_MEMORY + self.values * VALUE_MEMORY + self.bytes)
+        held.cover_bytes(self.rows * ROW_MEMORY + self.values * VALUE_MEMORY + self.bytes)
     }
 }
 
@@ -178,13 +178,13 @@ mod tests {
     fn a_kept_result_has_a_limit_of_rows_and_one_of_bytes() {
         let mut held = nobody_else();
         let mut rows = KeptSize::default();
-        let taken = (0..KEPT_ROWS_MAX).all(|_| rows.add(1, 1, &mut held).is_ok());
-        assert!(taken && rows.add(1, 1, &mut held).is_err());
+        let taken = (0..KEPT_ROWS_MAX).all(|_| rows.add_row(1, 1, &mut held).is_ok());
+        assert!(taken && rows.add_row(1, 1, &mut held).is_err());
         // NULLs take a byte each on the wire and more here.
         let mut nulls = KeptSize::default();
-        let taken = (0..).take_while(|_| nulls.add(4096, 4096, &mut held).is_ok()).count();
+        let taken = (0..).take_while(|_| nulls.add_row(4096, 4096, &mut held).is_ok()).count();
         assert_eq!(taken, KEPT_VALUES_MAX / 4096);
-        assert!(KeptSize::default().add(1, KEPT_BYTES_MAX + 1, &mut held).is_err());
+        assert!(KeptSize::default().add_row(1, KEPT_BYTES_MAX + 1, &mut held).is_err());
     }
 
     #[test]
@@ -192,18 +192,18 @@ mod tests {
         let budget: &'static Budget = Box::leak(Box::new(Budget::new(10 * STEP)));
         let mut one = MemoryPart { budget, bytes: 0 };
         let mut two = MemoryPart { budget, bytes: 0 };
-        one.cover(SMALL).unwrap();
+        one.cover_bytes(SMALL).unwrap();
         assert_eq!(budget.taken.load(Ordering::Relaxed), 0, "what is small is not counted");
-        one.cover(6 * STEP - 1).unwrap();
-        one.cover(5 * STEP).unwrap();
-        two.cover(4 * STEP).unwrap();
+        one.cover_bytes(6 * STEP - 1).unwrap();
+        one.cover_bytes(5 * STEP).unwrap();
+        two.cover_bytes(4 * STEP).unwrap();
         assert_eq!(budget.taken.load(Ordering::Relaxed), 10 * STEP);
         for _ in 0..3 {
-            let error = two.cover(4 * STEP + 1).unwrap_err();
+            let error = two.cover_bytes(4 * STEP + 1).unwrap_err();
             let WireError::Crowded { bytes, others, most } = error else { panic!("{error}") };
             assert_eq!((bytes, others, most), (4 * STEP + 1, 6 * STEP, 10 * STEP));
         }
-        two.cover(4 * STEP).unwrap();
+        two.cover_bytes(4 * STEP).unwrap();
         let copy = one.clone();
         assert_eq!(
             budget.taken.load(Ordering::Relaxed),
@@ -211,8 +211,8 @@ mod tests {
             "a copy is counted and not refused"
         );
         drop((one, copy));
-        two.cover(10 * STEP).unwrap();
-        assert!(two.cover(usize::MAX).is_err());
+        two.cover_bytes(10 * STEP).unwrap();
+        assert!(two.cover_bytes(usize::MAX).is_err());
         drop(two);
         assert_eq!(budget.taken.load(Ordering::Relaxed), 0);
     }
@@ -237,7 +237,8 @@ mod tests {
             .flat_map(|p| rows.map(|r| (p, r)))
         {
             let script = Arc::new(FixedScript(Turn::now(MockReply::Rows { count, width })));
-            let server = MockServer::start(protocol, Login::trust("bob"), script).unwrap();
+            let server =
+                MockServer::start(protocol, Login::without_password("bob"), script).unwrap();
             let endpoint = server.endpoint();
             let connect = || -> Box<dyn Client> {
                 match protocol {
@@ -251,7 +252,7 @@ mod tests {
             };
             let before = ALL.taken.load(Ordering::Relaxed);
             let mut most = MemoryPart::default();
-            most.cover(ALL_KEPT_MAX - (10 << 20)).unwrap();
+            most.cover_bytes(ALL_KEPT_MAX - (10 << 20)).unwrap();
             let mut held = Vec::new();
             let error = (0..20).find_map(|_| {
                 let mut client = connect();

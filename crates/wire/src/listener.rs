@@ -28,7 +28,7 @@ impl Listener {
     ///
     /// # Errors
     /// The operating system's, as where another listens there.
-    pub fn tcp(address: impl ToSocketAddrs) -> io::Result<Listener> {
+    pub fn bind_tcp(address: impl ToSocketAddrs) -> io::Result<Listener> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let transport = Transport::Tcp(address.ip().to_string(), address.port());
@@ -39,7 +39,7 @@ impl Listener {
     ///
     /// # Errors
     /// The operating system's, when the path cannot be bound or is taken.
-    pub fn unix(path: &Path) -> io::Result<Listener> {
+    pub fn bind_unix(path: &Path) -> io::Result<Listener> {
         let listener = UnixListener::bind(path)?;
         let transport = Transport::Unix(path.to_string_lossy().into_owned());
         Ok(Listener { socket: Socket::Unix(listener), transport })

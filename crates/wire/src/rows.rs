@@ -55,7 +55,7 @@ impl RowBuffer {
     /// The characters of a value as the server sent them, in the character set of the session;
     /// `None` for NULL, and for a row or column that is not there.
     #[inline]
-    pub fn text(&self, row: usize, column: usize) -> Option<&[u8]> {
+    pub fn text_at(&self, row: usize, column: usize) -> Option<&[u8]> {
         if column >= self.columns {
             return None;
         }
@@ -65,24 +65,24 @@ impl RowBuffer {
     }
 
     /// A value that is written as an integer; `None` if it is not one, is beyond 64 bits, or
-    /// [`RowBuffer::text`] is `None`.
+    /// [`RowBuffer::text_at`] is `None`.
     #[inline]
     pub fn int(&self, row: usize, column: usize) -> Option<i64> {
-        std::str::from_utf8(self.text(row, column)?).ok()?.parse().ok()
+        std::str::from_utf8(self.text_at(row, column)?).ok()?.parse().ok()
     }
 
     /// Forgets all rows and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
-        self.begin(0);
+        self.begin_rows(0);
     }
 }
 
-/// For those who fill it: [`RowBuffer::begin`], then the values row by row.
+/// For those who fill it: [`RowBuffer::begin_rows`], then the values row by row.
 impl RowBuffer {
     /// Forgets all rows; those that follow have this many columns.
     #[inline]
-    pub fn begin(&mut self, columns: usize) {
+    pub fn begin_rows(&mut self, columns: usize) {
         self.bytes.clear();
         self.values.clear();
         self.columns = columns;
@@ -97,7 +97,9 @@ impl RowBuffer {
         if self.bytes.len() > KEPT_BYTES_MAX || self.values.len() > KEPT_VALUES_MAX {
             return Err(too_large());
         }
-        self.held.cover(self.bytes.capacity() + self.values.capacity() * size_of::<Option<Place>>())
+        self.held.cover_bytes(
+            self.bytes.capacity() + self.values.capacity() * size_of::<Option<Place>>(),
+        )
     }
 
     /// Appends a NULL.
@@ -148,7 +150,7 @@ mod tests {
     }
 
     fn fill(buffer: &mut RowBuffer, width: usize, table: &Table) {
-        buffer.begin(width);
+        buffer.begin_rows(width);
         for value in table.iter().flatten() {
             match value {
                 Some(text) => buffer.push_text(text),
@@ -168,7 +170,7 @@ mod tests {
             for row in 0..table.len() + 2 {
                 for column in 0..width + 2 {
                     let expected = table.get(row).and_then(|row| row.get(column)?.as_deref());
-                    prop_assert_eq!(buffer.text(row, column), expected);
+                    prop_assert_eq!(buffer.text_at(row, column), expected);
                 }
             }
             buffer.clear();
@@ -178,7 +180,7 @@ mod tests {
         #[test]
         fn integers_are_read_back(number: i64) {
             let mut buffer = RowBuffer::new();
-            buffer.begin(1);
+            buffer.begin_rows(1);
             buffer.push_shown(number);
             prop_assert_eq!(buffer.int(0, 0), Some(number));
         }
@@ -187,13 +189,13 @@ mod tests {
     #[test]
     fn what_is_no_integer_is_none() {
         let mut buffer = RowBuffer::new();
-        buffer.begin(1);
+        buffer.begin_rows(1);
         for text in ["", "1.0", "x", "-", "9223372036854775808", " 1"] {
             buffer.push_text(text.as_bytes());
         }
         buffer.push_null();
         assert_eq!(buffer.rows(), 7);
         assert!((0..9).all(|row| buffer.int(row, 0).is_none()));
-        assert_eq!(buffer.text(usize::MAX, 0), None);
+        assert_eq!(buffer.text_at(usize::MAX, 0), None);
     }
 }

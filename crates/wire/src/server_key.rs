@@ -38,7 +38,7 @@ impl ServerKey {
     ///
     /// # Errors
     /// [`WireError::Tls`]: a whole sentence about the file.
-    pub(crate) fn of(said: &PasswordKey) -> Result<ServerKey, WireError> {
+    pub(crate) fn from_password_key(said: &PasswordKey) -> Result<ServerKey, WireError> {
         Ok(match said {
             PasswordKey::Unknown => ServerKey::None,
             PasswordKey::Offered => ServerKey::AnyOffered,

@@ -85,10 +85,10 @@ impl SocketStream {
     }
 
     /// The socket, for who watches over it.
-    pub(crate) fn watched(&self) -> Weak<OwnedFd> {
+    pub(crate) fn weak_socket(&self) -> Weak<OwnedFd> {
         match self {
             SocketStream::Tcp(socket) | SocketStream::Unix(socket) => Arc::downgrade(socket),
-            SocketStream::Tls(encrypted) => encrypted.watched(),
+            SocketStream::Tls(encrypted) => encrypted.weak_socket(),
         }
     }
 

@@ -63,7 +63,7 @@ impl fmt::Debug for Security {
 
 impl Security {
     /// Nothing is encrypted.
-    pub fn off() -> Security {
+    pub fn without_tls() -> Security {
         Security::default()
     }
 
@@ -88,9 +88,14 @@ impl Security {
     /// # Errors
     /// [`WireError::Tls`]: a file that cannot be read or has nothing of use in it, a certificate
     /// without its key, a host whose name no certificate can have.
-    pub fn of(tls: &Tls, dialect: Dialect, to: &Transport) -> Result<Security, WireError> {
+    pub fn from_options(
+        tls: &Tls,
+        dialect: Dialect,
+        to: &Transport,
+    ) -> Result<Security, WireError> {
         let mode = tls.mode_to(to);
-        let security = Security::off().with_key(ServerKey::of(&tls.password_key)?);
+        let security =
+            Security::without_tls().with_key(ServerKey::from_password_key(&tls.password_key)?);
         if mode == TlsMode::Off {
             return Ok(security);
         }
@@ -102,12 +107,12 @@ impl Security {
         let about =
             trouble::About { to: to.to_string(), host: host.to_owned(), dialect, tls: tls.clone() };
         let named = ServerName::try_from(host.to_owned());
-        let mut config = trust::config(tls, mode, TlsWords::of(dialect))
+        let mut config = trust::client_config(tls, mode, TlsWords::for_dialect(dialect))
             .map_err(|text| WireError::Tls(about.not_ready(&text)))?;
         let name = match named {
             Ok(name) => name,
             Err(_) if mode == TlsMode::VerifyIdentity => {
-                return Err(WireError::Tls(about.unnameable()));
+                return Err(WireError::Tls(about.unnameable_host()));
             }
             Err(_) => {
                 config.enable_sni = false;
@@ -137,7 +142,7 @@ impl Security {
     ///
     /// # Errors
     /// [`WireError::Tls`] where encryption is required.
-    pub(crate) fn without(&self) -> Result<(), WireError> {
+    pub(crate) fn permit_plaintext(&self) -> Result<(), WireError> {
         match &self.wanted {
             Some(wanted) if wanted.mode > TlsMode::Preferred => {
                 Err(WireError::Tls(wanted.about.not_offered()))
@@ -160,7 +165,7 @@ impl Security {
         let ours = Some(Arc::clone(wanted));
         let encrypted = EncryptedStream::shake_hands(socket, session.into(), ours, &[])
             .map_err(|error| wanted.during_handshake(error))?;
-        if wanted.start == TlsStart::Direct && encrypted.carries() != Some(POSTGRESQL) {
+        if wanted.start == TlsStart::Direct && encrypted.agreed_protocol() != Some(POSTGRESQL) {
             return Err(WireError::Tls(wanted.about.not_direct()));
         }
         Ok(encrypted)
@@ -170,13 +175,13 @@ impl Security {
 impl TlsRequest {
     /// Why TLS failed, and what to do.
     fn failed(&self, error: &Error) -> String {
-        self.about.failed(error, self.start == TlsStart::Direct)
+        self.about.tls_failure(error, self.start == TlsStart::Direct)
     }
 
     fn during_handshake(&self, error: io::Error) -> WireError {
         if let Some(failure) = failure_in(&error) {
             return WireError::Tls(failure);
         }
-        WireError::Tls(self.about.broken(&error, self.start == TlsStart::Direct))
+        WireError::Tls(self.about.socket_failure(&error, self.start == TlsStart::Direct))
     }
 }

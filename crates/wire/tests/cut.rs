@@ -29,7 +29,7 @@ fn what_is_cut_off_returns_and_what_is_begun_later_is_not() {
         user: "ann".to_owned(),
         password: Secret::new("secret"),
         database: String::new(),
-        security: Security::off(),
+        security: Security::without_tls(),
     };
     let (hears, heard) = channel();
     let server = thread::spawn(move || {
@@ -43,11 +43,11 @@ fn what_is_cut_off_returns_and_what_is_begun_later_is_not() {
     let mut connection = postgres::PostgresConnection::connect(&endpoint).unwrap();
     let asks = thread::spawn(move || connection.query("SELECT 1").unwrap_err());
     heard.recv().unwrap();
-    let cut = AllCut::begin();
+    let cut = AllCut::cut_connections();
     assert!(matches!(asks.join().unwrap(), WireError::Cut));
     assert!(matches!(postgres::PostgresConnection::connect(&endpoint), Err(WireError::Cut)));
     // Two limits may have passed at once.
-    drop(AllCut::begin());
+    drop(AllCut::cut_connections());
     assert!(is_all_cut());
     drop(cut);
     assert!(!is_all_cut());

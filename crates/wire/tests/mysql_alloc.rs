@@ -14,10 +14,10 @@ fn statements_allocate_nothing_once_warm() {
     // A large result now and then: the buffers are grown by the first and stay.
     let script = EveryNth {
         n: NonZeroU64::new(7).unwrap(),
-        usual: Turn::point(),
+        usual: Turn::point_query(),
         rare: Turn::now(MockReply::Rows { count: 2_000, width: 300 }),
     };
-    let login = Login::trust("root");
+    let login = Login::without_password("root");
     let server = MockServer::start(MockProtocol::Mysql, login, Arc::new(script)).unwrap();
     let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
     let select = connection.prepare("SELECT c FROM t WHERE id=? AND c=?").unwrap();

@@ -152,7 +152,7 @@ proptest! {
             2 => connection.prepare("SELECT ?").map(drop),
             3 => {
                 let target = BulkTarget { table: "t", columns: &["id".to_owned()], numbers: &[] };
-                connection.bulk(&target, &mut |_| false).map(drop)
+                connection.bulk_load(&target, &mut |_| false).map(drop)
             }
             4 => {
                 let statement = connection.prepare("SELECT ?").unwrap();

@@ -12,11 +12,12 @@ use crate::allocations::ALLOCATIONS;
 fn an_execution_allocates_nothing() {
     let script = EveryNth {
         n: 3.try_into().unwrap(),
-        usual: Turn::point(),
+        usual: Turn::point_query(),
         // A result that is longer than the buffer, with rows that are longer than it.
         rare: Turn::now(MockReply::Rows { count: 3, width: 100_000 }),
     };
-    let server = MockServer::start(MockProtocol::Postgres, Login::trust("bob"), Arc::new(script));
+    let server =
+        MockServer::start(MockProtocol::Postgres, Login::without_password("bob"), Arc::new(script));
     let server = server.unwrap();
     let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let begin = client.prepare("BEGIN").unwrap();

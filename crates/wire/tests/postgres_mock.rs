@@ -20,7 +20,7 @@ fn start(login: Login, script: impl Script + 'static) -> MockServer {
 struct Numbered(fn(u64) -> MockReply);
 
 impl Script for Numbered {
-    fn turn(&self, _connection: u64, statement: u64) -> Turn {
+    fn statement_turn(&self, _connection: u64, statement: u64) -> Turn {
         Turn { delay: ServiceTime::None, reply: (self.0)(statement) }
     }
 }
@@ -32,7 +32,7 @@ fn deadlock() -> MockReply {
 #[test]
 fn the_client_reports_what_the_script_says() {
     let server = start(
-        Login::trust("bob"),
+        Login::without_password("bob"),
         Numbered(|statement| match statement {
             0 => MockReply::Rows { count: 3, width: 119 },
             1 => MockReply::Rows { count: 0, width: 0 },
@@ -62,13 +62,13 @@ fn the_client_reports_what_the_script_says() {
     assert_eq!(client.execute(point, &&[Param::Null][..]).unwrap(), rows(1));
     assert_eq!(client.run("SELECT 1").unwrap(), rows(1));
     assert_eq!(client.run("COMMIT").unwrap(), StatementCounts::default());
-    assert_eq!((server.statements(), server.controls(), server.connections()), (8, 2, 1));
+    assert_eq!((server.statements(), server.control_count(), server.connection_count()), (8, 2, 1));
     Box::new(client).close();
 }
 
 #[test]
 fn a_cut_is_fatal_and_nothing_is_counted() {
-    let server = start(Login::trust("bob"), FixedScript(Turn::now(MockReply::Cut)));
+    let server = start(Login::without_password("bob"), FixedScript(Turn::now(MockReply::Cut)));
     let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let point = client.prepare(POINT).unwrap();
     let error = client.execute(point, &&[Param::Int(1)][..]).unwrap_err();
@@ -78,8 +78,10 @@ fn a_cut_is_fatal_and_nothing_is_counted() {
 
 #[test]
 fn whole_results_are_kept() {
-    let server =
-        start(Login::trust("bob"), FixedScript(Turn::now(MockReply::Rows { count: 2, width: 3 })));
+    let server = start(
+        Login::without_password("bob"),
+        FixedScript(Turn::now(MockReply::Rows { count: 2, width: 3 })),
+    );
     let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let rows = client.query("SELECT c FROM t").unwrap();
     assert_eq!(rows.columns, ["c"]);
@@ -90,7 +92,7 @@ fn whole_results_are_kept() {
 fn every_proof_is_given_and_a_wrong_password_is_refused() {
     for auth in [Auth::Trust, Auth::Md5, Auth::Scram] {
         let login = Login { user: "bob".to_owned(), password: Secret::new("pa ss,=é"), auth };
-        let server = start(login, FixedScript(Turn::point()));
+        let server = start(login, FixedScript(Turn::point_query()));
         let mut endpoint = server.endpoint();
         let client = PostgresConnection::connect(&endpoint).unwrap();
         assert_eq!((client.server_version(), client.connection_id()), ("15.0", 1));
@@ -110,12 +112,13 @@ fn every_proof_is_given_and_a_wrong_password_is_refused() {
 
 #[test]
 fn data_goes_over_in_pieces_of_any_size() {
-    let server = start(Login::trust("bob"), FixedScript(Turn::now(MockReply::Affected(0))));
+    let server =
+        start(Login::without_password("bob"), FixedScript(Turn::now(MockReply::Affected(0))));
     let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let sizes = [0_usize, 1, 7, 70_000, 1_000_000, 0, 3];
     let mut turn = 0;
     let target = BulkTarget { table: "t", columns: &["a".to_owned()], numbers: &[] };
-    let count = client.bulk(&target, &mut |piece| {
+    let count = client.bulk_load(&target, &mut |piece| {
         assert!(piece.is_empty());
         piece.extend(b"a\n".iter().cycle().take(2 * sizes[turn]));
         turn += 1;
@@ -128,13 +131,13 @@ fn data_goes_over_in_pieces_of_any_size() {
 #[test]
 fn a_refusal_ends_a_transfer_that_would_never_end() {
     let server = start(
-        Login::trust("bob"),
+        Login::without_password("bob"),
         Numbered(|statement| if statement == 0 { deadlock() } else { MockReply::Affected(4) }),
     );
     let mut client = PostgresConnection::connect(&server.endpoint()).unwrap();
     let target = BulkTarget { table: "t", columns: &["a".to_owned()], numbers: &[] };
     let error = client
-        .bulk(&target, &mut |piece| {
+        .bulk_load(&target, &mut |piece| {
             piece.resize(200_000, b'\n');
             true
         })

@@ -139,7 +139,7 @@ impl Server {
             user: user.to_owned(),
             password: Secret::default(),
             database: "postgres".to_owned(),
-            security: dbdyno_wire::Security::off(),
+            security: dbdyno_wire::Security::without_tls(),
         }
     }
 
@@ -224,7 +224,7 @@ fn server_error<T: std::fmt::Debug>(result: Result<T, WireError>) -> ServerError
 }
 
 fn single(client: &mut PostgresConnection, sql: &str) -> String {
-    client.query(sql).unwrap().single().expect("a value").to_owned()
+    client.query(sql).unwrap().first_value().expect("a value").to_owned()
 }
 
 fn rows(rows: u64) -> StatementCounts {
@@ -398,10 +398,10 @@ fn rows_of_every_type_come_as_text() {
     assert_eq!(client.fetch(select, &vec![], &mut rows).unwrap().rows, 2);
     assert_eq!((rows.rows(), rows.columns(), rows.int(1, 0)), (2, TYPES.len() + 1, Some(1)));
     for (column, (kind, value)) in (1..).zip(TYPES) {
-        let got = rows.text(0, column).map(|text| String::from_utf8(text.to_vec()).unwrap());
+        let got = rows.text_at(0, column).map(|text| String::from_utf8(text.to_vec()).unwrap());
         assert_eq!(got, text.rows[0][column], "{kind}");
         assert_eq!(got.unwrap().trim_end(), *value, "{kind}");
-        assert_eq!(rows.text(1, column), None);
+        assert_eq!(rows.text_at(1, column), None);
     }
     // Counting afterwards asks for the binary form again, and nothing of before is left.
     assert_eq!(client.execute(select, &vec![]).unwrap().rows, 2);
@@ -442,7 +442,7 @@ fn rows_are_counted_whatever_their_number_and_length() {
     }
     assert_eq!(client.run("SELECT c FROM s").unwrap(), rows(1000));
     let long = client.query("SELECT repeat('z', 5000000), NULL, ''").unwrap();
-    assert_eq!(long.single().unwrap().len(), 5_000_000);
+    assert_eq!(long.first_value().unwrap().len(), 5_000_000);
     assert_eq!(long.rows[0][1..], [None, Some(String::new())]);
     let returning = client.prepare("UPDATE s SET k=k+1 WHERE id <= $1 RETURNING id").unwrap();
     let outcome = client.execute(returning, &&[Param::Int(7)][..]).unwrap();
@@ -539,7 +539,7 @@ fn bulk_takes_rows_or_says_why_not() {
     let target = BulkTarget { table: "t", columns: &columns, numbers: &[] };
     let copy = |client: &mut PostgresConnection, bad: u64, count: u64| {
         let mut next = 0;
-        client.bulk(&target, &mut |piece| {
+        client.bulk_load(&target, &mut |piece| {
             for _ in 0..100 {
                 let number = if next == bad { "x".to_owned() } else { next.to_string() };
                 piece.extend_from_slice(format!("{number}\trow of {next}\n").as_bytes());
@@ -566,9 +566,9 @@ fn bulk_takes_rows_or_says_why_not() {
     assert_eq!(copy(&mut client, u64::MAX, 50_000).unwrap(), 50_000);
     assert_eq!(client.run("COPY t TO STDOUT").unwrap(), rows(60_000));
     let nowhere = BulkTarget { table: "nowhere", ..target };
-    let error = server_error(client.bulk(&nowhere, &mut |_| false));
+    let error = server_error(client.bulk_load(&nowhere, &mut |_| false));
     assert_eq!(error.sqlstate, "42P01");
-    assert_eq!(client.bulk(&target, &mut |_| false).unwrap(), 0);
+    assert_eq!(client.bulk_load(&target, &mut |_| false).unwrap(), 0);
 }
 
 #[test]
@@ -625,7 +625,7 @@ fn psql_and_pgbench_take_the_mock_for_a_server() {
     let Some(bin) = binaries() else { return };
     for auth in [Auth::Trust, Auth::Md5, Auth::Scram] {
         let login = Login { user: "bob".to_owned(), password: Secret::new("se cret"), auth };
-        let script = Arc::new(FixedScript(Turn::point()));
+        let script = Arc::new(FixedScript(Turn::point_query()));
         let server = MockServer::start(MockProtocol::Postgres, login, script).unwrap();
         let Transport::Tcp(_, port) = server.endpoint().transport else { panic!("not TCP") };
         let run = |program: &str, arguments: &[&str], password: &str| {

@@ -97,10 +97,10 @@ fn connect(
 fn a_login_ends_although_the_server_does_not_come_to_an_end() {
     let tls = Tls { mode: Some(TlsMode::Required), ..Tls::default() };
     let to = Transport::Tcp("127.0.0.1".to_owned(), 1);
-    let encrypted = |dialect| Security::of(&tls, dialect, &to).unwrap();
+    let encrypted = |dialect| Security::from_options(&tls, dialect, &to).unwrap();
     let offers_tls = packet(0, &greeting(DEPRECATE_EOF | 1 << 11, "mysql_native_password"));
     let greets = packet(0, &greeting(DEPRECATE_EOF, "mysql_native_password"));
-    let plain = Security::off();
+    let plain = Security::without_tls();
     for (dialect, security, first, then) in [
         (Dialect::Mysql, plain.clone(), vec![], Then::Silence),
         (Dialect::Mysql, plain.clone(), vec![200, 0, 0, 0, 10], Then::Dribble),
@@ -134,7 +134,7 @@ fn a_login_takes_no_more_than_a_login_needs() {
         (Dialect::Postgres, vec![], Then::Endless(NOTICE.to_vec())),
         (Dialect::Postgres, vec![], Then::Endless(STATUS.to_vec())),
     ] {
-        let (endpoint, player) = server(Security::off(), move |stream| {
+        let (endpoint, player) = server(Security::without_tls(), move |stream| {
             // The client may have had enough before all is said.
             let _ = stream.write_all(&first);
             carry_on(stream, &then);
@@ -156,7 +156,7 @@ const ASKS: [Ask; 5] = [
     |client| client.prepare("SELECT c FROM t").map(drop),
     |client| {
         let target = BulkTarget { table: "t", columns: &["c".to_owned()], numbers: &[] };
-        client.bulk(&target, &mut |_| false).map(drop)
+        client.bulk_load(&target, &mut |_| false).map(drop)
     },
     // Nobody takes what is sent: the buffers of the sockets fill up.
     |client| client.run(&"x".repeat(64 << 20)).map(drop),
@@ -178,7 +178,7 @@ fn every_question_ends_although_the_server_is_silent() {
     for dialect in [Dialect::Mysql, Dialect::Postgres] {
         for (number, ask) in ASKS.into_iter().enumerate() {
             let (over, is_over) = mpsc::channel::<()>();
-            let (endpoint, player) = server(Security::off(), move |stream| {
+            let (endpoint, player) = server(Security::without_tls(), move |stream| {
                 let_in(dialect, stream);
                 // It hears nothing and says nothing until the client has had enough.
                 let _ = is_over.recv();
@@ -209,7 +209,7 @@ fn every_question_ends_although_the_answer_does_not() {
         for patience in [Patience::Each(SHORT), Patience::Whole(SHORT)] {
             let case = format!("{dialect:?} {then:?}");
             let (first, then) = (first.clone(), then.clone());
-            let (endpoint, player) = server(Security::off(), move |stream| {
+            let (endpoint, player) = server(Security::without_tls(), move |stream| {
                 let_in(dialect, stream);
                 assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
                 stream.write_all(&first).unwrap();

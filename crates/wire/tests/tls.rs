@@ -24,7 +24,7 @@ fn server(
     let transport = Transport::Tcp("127.0.0.1".to_owned(), listener.local_addr().unwrap().port());
     let tls = Tls { mode: Some(mode), ..Tls::default() };
     let endpoint = Endpoint {
-        security: Security::of(&tls, dialect, &transport).unwrap(),
+        security: Security::from_options(&tls, dialect, &transport).unwrap(),
         transport,
         user: "ann".to_owned(),
         password: Secret::new("s3cret"),

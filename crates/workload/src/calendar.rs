@@ -13,7 +13,7 @@ const DAYS_TO_1970: i64 = 719_468;
 
 /// The number of a day that is written as `2026-11-21`, years 1000 to 9999: what every server can
 /// store.
-pub(crate) fn day(text: &str) -> Option<i64> {
+pub(crate) fn parse_day(text: &str) -> Option<i64> {
     let text = text.trim();
     let mut parts = text.split('-');
     let mut part = |length: usize| -> Option<i64> {
@@ -84,7 +84,7 @@ mod tests {
             ("1000-01-01", -354_285),
             ("9999-12-31", 2_932_896),
         ] {
-            assert_eq!(day(text), Some(number), "{text}");
+            assert_eq!(parse_day(text), Some(number), "{text}");
             let mut buffer = Vec::new();
             push_day(&mut buffer, number);
             assert_eq!(String::from_utf8(buffer).unwrap(), text);
@@ -100,7 +100,7 @@ mod tests {
             "2026-11-+1",
             "é026-01-01",
         ] {
-            assert_eq!(day(wrong), None, "{wrong}");
+            assert_eq!(parse_day(wrong), None, "{wrong}");
         }
         let mut buffer = Vec::new();
         push_second(&mut buffer, -1);

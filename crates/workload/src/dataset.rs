@@ -27,12 +27,7 @@ pub struct TableScript {
     pub finish: Vec<String>,
 }
 
-impl TableScript {
-    /// Takes the table away.
-    pub fn drop(&self) -> String {
-        format!("DROP TABLE {}", self.name)
-    }
-}
+impl TableScript {}
 
 /// A set of tables and what is in them.
 pub trait Dataset: Debug + Send + Sync {
@@ -61,7 +56,7 @@ pub trait Dataset: Debug + Send + Sync {
     fn seed(&self) -> u64;
 
     /// Number of units of a table.
-    fn units(&self, table: usize) -> u64;
+    fn unit_count(&self, table: usize) -> u64;
 
     /// Appends the rows of a unit in the form that COPY takes: a line for each
     /// row, columns between tabs, `\N` for NULL. Returns the number of rows.

@@ -56,7 +56,7 @@ pub trait AnswerRows {
     /// A value as an integer; `None` for NULL and for what is no integer.
     fn int(&self, row: usize, column: usize) -> Option<i64>;
     /// A value as characters; `None` for NULL.
-    fn text(&self, row: usize, column: usize) -> Option<&[u8]>;
+    fn text_at(&self, row: usize, column: usize) -> Option<&[u8]>;
 }
 
 /// What an operation did to a row that tells its versions.
@@ -111,7 +111,7 @@ pub trait Link {
     ///
     /// # Errors
     /// [`TurnFault::AskAgain`] or [`TurnFault::Failed`].
-    fn text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault>;
+    fn run_text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault>;
 
     /// Whether somebody keeps what is noted, so that answers are worth a look.
     fn is_recorded(&self) -> bool {
@@ -119,7 +119,7 @@ pub trait Link {
     }
 
     /// Notes what an operation of the open transaction did. Where nobody records, nothing happens.
-    fn note(&mut self, noted: OperationNote) {
+    fn note_operation(&mut self, noted: OperationNote) {
         let _nobody_records = noted;
     }
 }
@@ -127,18 +127,18 @@ pub trait Link {
 /// One client of a dialogue.
 pub trait Partner: Send {
     /// Asks operation number `operation`, and returns the class that it belongs to (an index into
-    /// [`Dialogue::classes`]).
+    /// [`Dialogue::event_classes`]).
     ///
     /// # Errors
     /// The fault of the link, or [`TurnFault::Wrong`].
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault>;
+    fn take_turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault>;
 
     /// Notes every row, when nobody else asks any more: what was written and not read since has
     /// its place then.
     ///
     /// # Errors
-    /// Those of [`Partner::turn`].
-    fn survey(&mut self, link: &mut dyn Link) -> Result<(), TurnFault> {
+    /// Those of [`Partner::take_turn`].
+    fn survey_rows(&mut self, link: &mut dyn Link) -> Result<(), TurnFault> {
         let _nothing_by_default = link;
         Ok(())
     }
@@ -171,20 +171,21 @@ pub trait Dialogue: Debug + Send + Sync {
     fn statements(&self, dialect: Dialect) -> Vec<Statement>;
 
     /// What series and latencies are filed under: TPC-C's transaction types.
-    fn classes(&self) -> Vec<String>;
+    fn class_names(&self) -> Vec<String>;
 
     /// The partner with this number.
-    fn partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner>;
+    fn create_partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner>;
 
     /// Whether turns change rows.
-    fn writes(&self) -> bool;
+    fn writes_rows(&self) -> bool;
 
     /// The isolation level that partners ask for; `None`: that of the server.
     fn level(&self) -> Option<IsolationLevel> {
         None
     }
 
-    /// Whether partners note what they see ([`Link::note`]), so that a round can be recorded.
+    /// Whether partners note what they see ([`Link::note_operation`]), so that a round can be
+    /// recorded.
     fn tells_versions(&self) -> bool {
         false
     }

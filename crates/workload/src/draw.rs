@@ -82,7 +82,7 @@ impl Draw {
     }
 
     /// The distribution over rows 1..=`rows`, ready to be drawn from.
-    pub fn over(self, rows: u64) -> Sampler {
+    pub(crate) fn over_rows(self, rows: u64) -> Sampler {
         assert!(rows > 0, "a distribution over no rows");
         let zipf = match self {
             Draw::Zipfian(skew) | Draw::Latest(skew) => Some(Zipf::new(rows, skew)),
@@ -120,7 +120,7 @@ impl Sampler {
     #[inline]
     pub fn draw(&self, random: &mut RandomStream) -> u64 {
         match self.draw {
-            Draw::Uniform => 1 + random.below(self.rows),
+            Draw::Uniform => 1 + random.next_below(self.rows),
             Draw::Gaussian => self.gaussian(random),
             Draw::Special => self.special(random),
             Draw::Pareto(h) => {
@@ -148,15 +148,15 @@ impl Sampler {
             return self.gaussian(random);
         }
         let special = ((self.rows as f64 * SPECIAL_ROWS) as u64).max(1);
-        1 + (self.rows - special) / 2 + random.below(special)
+        1 + (self.rows - special) / 2 + random.next_below(special)
     }
 
     fn hotspot(&self, share: f64, random: &mut RandomStream) -> u64 {
         let hot = ((self.rows as f64 * share) as u64).clamp(1, self.rows);
         if unit(random) < HOTSPOT_DRAWS || hot == self.rows {
-            1 + random.below(hot)
+            1 + random.next_below(hot)
         } else {
-            1 + hot + random.below(self.rows - hot)
+            1 + hot + random.next_below(self.rows - hot)
         }
     }
 
@@ -241,7 +241,7 @@ mod tests {
     const DRAWS: usize = 200_000;
 
     fn counts(draw: Draw, rows: u64) -> Vec<f64> {
-        let sampler = draw.over(rows);
+        let sampler = draw.over_rows(rows);
         let mut random = stream(&[11, rows]);
         let mut counts = vec![0.0; rows as usize];
         for _ in 0..DRAWS {
@@ -334,9 +334,9 @@ mod tests {
         for name in NAMES {
             let draw = Draw::from_name(name, None).unwrap();
             let mut random = stream(&[5]);
-            assert_eq!(draw.over(1).draw(&mut random), 1, "{name}");
+            assert_eq!(draw.over_rows(1).draw(&mut random), 1, "{name}");
             let rows = 2_000_000_000;
-            let huge = draw.over(rows);
+            let huge = draw.over_rows(rows);
             (0..10_000).for_each(|_| assert!((1..=rows).contains(&huge.draw(&mut random))));
         }
         assert!(Draw::from_name("uniform", Some(1.0)).is_err());

@@ -39,9 +39,9 @@ const OPERATIONS_LOOKED_AT: u64 = 1000;
 ///
 /// # Errors
 /// A template that does not parse.
-pub fn explain(load: &Load, dialects: &[Dialect]) -> Result<String, TemplateError> {
+pub fn explain_load(load: &Load, dialects: &[Dialect]) -> Result<String, TemplateError> {
     let dialects: Vec<Dialect> =
-        dialects.iter().copied().filter(|&dialect| load.speaks(dialect)).collect();
+        dialects.iter().copied().filter(|&dialect| load.supports_dialect(dialect)).collect();
     let mut text = String::new();
     head(load, &mut text);
     if dialects.is_empty() {
@@ -94,7 +94,7 @@ fn head(load: &Load, text: &mut String) {
         Content::Mix(mix) => event_of(mix),
         Content::Choice(choice) => format!("one of {} kinds, by weight", choice.mixes.len()),
         Content::Dialogue(dialogue) => {
-            format!("a conversation: {}", dialogue.classes().join(", "))
+            format!("a conversation: {}", dialogue.class_names().join(", "))
         }
     };
     line(text, &format!("  event    {event}"));
@@ -143,7 +143,7 @@ fn tables(load: &Load, dialects: &[Dialect], text: &mut String) {
     line(text, "\ntables");
     for index in 0..count {
         let name = &scripts[0].1[index].name;
-        let rows = load.dataset.units(index);
+        let rows = load.dataset.unit_count(index);
         line(text, &format!("  {name}: {rows} {}", if rows == 1 { "unit" } else { "units" }));
         let create = |scripts: &[TableScript]| scripts[index].create.clone();
         let creates: Vec<_> = scripts.iter().map(|(d, list)| (*d, create(list))).collect();
@@ -169,7 +169,8 @@ fn asks(mix: &Mix, dialects: &[Dialect], text: &mut String) {
                 repeat => format!(", {repeat} times"),
             };
             line(text, &format!("  {}{repeat}: {}", ask.class, manner(ask)));
-            let sql: Vec<_> = dialects.iter().map(|&d| (d, ask.sql.of(d).to_owned())).collect();
+            let sql: Vec<_> =
+                dialects.iter().map(|&d| (d, ask.sql.for_dialect(d).to_owned())).collect();
             by_dialects(dialects.len(), &sql, "    ", text);
         }
     }
@@ -210,7 +211,7 @@ fn by_dialects(dialects: usize, texts: &[(Dialect, String)], indent: &str, text:
 
 fn example(load: &Load, dialect: Dialect, text: &mut String) -> Result<(), TemplateError> {
     let ready = ReadyLoad::compile(load, dialect)?;
-    let EventSource::Program(program) = ready.part() else { return Ok(()) };
+    let EventSource::Program(program) = ready.event_source() else { return Ok(()) };
     let kinds = match &load.content {
         Content::Choice(choice) => choice.mixes.iter().filter(|(weight, _)| *weight > 0).count(),
         Content::Mix(mix) => mix.weights.iter().filter(|&&weight| weight > 0).count().max(1),
@@ -219,7 +220,7 @@ fn example(load: &Load, dialect: Dialect, text: &mut String) -> Result<(), Templ
     let mut seen: Vec<u32> = Vec::new();
     let mut event = Event::default();
     for operation in 0..OPERATIONS_LOOKED_AT {
-        program.fill(0, operation, &mut event);
+        program.fill_event(0, operation, &mut event);
         let first = event.calls.iter().find(|call| call.expect.is_some());
         let Some(first) = first.map(|call| call.statement) else { continue };
         if seen.contains(&first) {
@@ -257,7 +258,7 @@ fn told(program: &Program, event: &Event, call: &Call, text: &mut String) {
             CallValue::Null => "NULL".to_owned(),
             CallValue::Int(number) => number.to_string(),
             CallValue::Text { start, length } => {
-                format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
+                format!("'{}'", String::from_utf8_lossy(event.text_slice(start, length)))
             }
         })
         .collect();

@@ -155,7 +155,7 @@ impl<'a, 'i> FileSection<'a, 'i> {
     }
 
     /// All keys and values in the order of the file; for tables whose keys are names.
-    pub fn all(&self) -> Vec<(&'a str, usize, FileEntry<'a, 'i>)> {
+    pub fn all_entries(&self) -> Vec<(&'a str, usize, FileEntry<'a, 'i>)> {
         let mut all: Vec<_> = self.table.iter().collect();
         all.sort_by_key(|(key, _)| key.span().start);
         let entry = |value| FileEntry { source: self.source, key: self.what, value };
@@ -179,7 +179,7 @@ impl<'a, 'i> FileSection<'a, 'i> {
 
 impl<'a, 'i> FileEntry<'a, 'i> {
     /// The same value once more.
-    pub fn again(&self) -> FileEntry<'a, 'i> {
+    pub fn duplicate(&self) -> FileEntry<'a, 'i> {
         FileEntry { source: self.source, key: self.key, value: self.value }
     }
 
@@ -218,12 +218,12 @@ impl<'a, 'i> FileEntry<'a, 'i> {
     }
 
     /// A text.
-    pub fn text(&self) -> Result<&'a str, FileError> {
+    pub fn as_text(&self) -> Result<&'a str, FileError> {
         self.value.get_ref().as_str().ok_or_else(|| self.takes("a text in quotes"))
     }
 
     /// A whole number within bounds.
-    pub fn number(&self, low: u64, high: u64) -> Result<u64, FileError> {
+    pub fn as_number(&self, low: u64, high: u64) -> Result<u64, FileError> {
         let takes = format!("a whole number from {low} to {high}");
         let number = self.value.get_ref().as_integer().ok_or_else(|| self.takes(&takes))?;
         let number = u64::from_str_radix(number.as_str(), number.radix()).ok();
@@ -236,11 +236,11 @@ impl<'a, 'i> FileEntry<'a, 'i> {
     ///
     /// # Errors
     /// It is something else.
-    pub fn plain(&self) -> Result<String, FileError> {
+    pub fn as_plain_text(&self) -> Result<String, FileError> {
         let value = self.value.get_ref();
         if value.is_array() {
             let all: Result<Vec<String>, FileError> =
-                self.list()?.iter().map(FileEntry::plain).collect();
+                self.list()?.iter().map(FileEntry::as_plain_text).collect();
             return Ok(all?.join(","));
         }
         let number = value.as_integer().map(|number| number.as_str());
@@ -250,7 +250,7 @@ impl<'a, 'i> FileEntry<'a, 'i> {
     }
 
     /// Any number.
-    pub fn fraction(&self) -> Result<f64, FileError> {
+    pub(crate) fn as_fraction(&self) -> Result<f64, FileError> {
         let value = self.value.get_ref();
         let text = value.as_float().map(|number| number.as_str().to_owned());
         let text = text.or_else(|| value.as_integer().map(|number| number.as_str().to_owned()));
@@ -264,8 +264,8 @@ impl<'a, 'i> FileEntry<'a, 'i> {
     }
 
     /// One of these words.
-    pub fn word(&self, words: &[&'static str]) -> Result<&'static str, FileError> {
-        let text = self.text()?;
+    pub fn as_one_of(&self, words: &[&'static str]) -> Result<&'static str, FileError> {
+        let text = self.as_text()?;
         words.iter().find(|&&word| word == text).copied().ok_or_else(|| {
             let near = did_you_mean(text, words.iter().copied());
             let words = words.join(", ");
@@ -274,7 +274,7 @@ impl<'a, 'i> FileEntry<'a, 'i> {
     }
 
     /// A table, called `what` in messages.
-    pub fn section(&self, what: &'static str) -> Result<FileSection<'a, 'i>, FileError> {
+    pub fn as_section(&self, what: &'static str) -> Result<FileSection<'a, 'i>, FileError> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.takes("a table"))?;
         let known = RefCell::new(Vec::new());
         Ok(FileSection { source: self.source, what, table, at: self.at(), known })

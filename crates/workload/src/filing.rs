@@ -29,7 +29,7 @@ pub enum Filing {
 
 impl Filing {
     /// Number of kinds.
-    pub fn kinds(&self) -> usize {
+    pub fn kind_count(&self) -> usize {
         match self {
             Filing::Whole => 1,
             Filing::Events(classes) => classes.len(),

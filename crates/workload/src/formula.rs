@@ -11,7 +11,7 @@
 //! numbers, rounded towards zero, as in PostgreSQL and SQLite. What is made of NULL is NULL, and so
 //! is what is divided by zero.
 //!
-//! How long a number can get is known before the first one is computed (`Formula::digits`), so
+//! How long a number can get is known before the first one is computed (`Formula::max_digits`), so
 //! that nothing overflows later.
 
 use std::io::Write as _;
@@ -116,17 +116,17 @@ impl<N> Formula<N> {
     /// # Errors
     /// More than can be computed with, a division of numbers that are not whole, and those of
     /// `digits`.
-    pub(crate) fn digits(
+    pub(crate) fn max_digits(
         &self,
         digits: &mut impl FnMut(&N) -> Result<Digits, String>,
     ) -> Result<Digits, String> {
         let found = match self {
-            Formula::Number(units, decimals) => Digits::of(*units, u32::from(*decimals)),
+            Formula::Number(units, decimals) => Digits::of_number(*units, u32::from(*decimals)),
             Formula::Row => ROW_DIGITS,
             Formula::Name(name) => digits(name)?,
-            Formula::Minus(inner) => inner.digits(digits)?,
+            Formula::Minus(inner) => inner.max_digits(digits)?,
             Formula::Two(left, operation, right) => {
-                let (left, right) = (left.digits(digits)?, right.digits(digits)?);
+                let (left, right) = (left.max_digits(digits)?, right.max_digits(digits)?);
                 let whole = left.behind == 0 && right.behind == 0;
                 match operation {
                     FormulaOperator::Plus | FormulaOperator::Minus => Digits {
@@ -221,13 +221,13 @@ impl FormulaOperator {
 
 impl Digits {
     /// Those of a number.
-    pub(crate) fn of(units: i64, decimals: u32) -> Digits {
+    pub(crate) fn of_number(units: i64, decimals: u32) -> Digits {
         let all = units.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1);
         Digits { before: all.saturating_sub(decimals).max(1), behind: decimals }
     }
 
     /// As many as the longer of two has, in front of the point and behind it.
-    pub(crate) fn or(self, other: Digits) -> Digits {
+    pub(crate) fn max_with(self, other: Digits) -> Digits {
         Digits { before: self.before.max(other.before), behind: self.behind.max(other.behind) }
     }
 }
@@ -255,13 +255,13 @@ impl Number {
     }
 
     /// How many digits it has.
-    pub(crate) fn digits(self) -> Digits {
+    pub(crate) fn digit_count(self) -> Digits {
         let all = self.units.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1);
         Digits { before: all.saturating_sub(self.decimals).max(1), behind: self.decimals }
     }
 
     /// The same as a whole number of 64 bits, if it is one.
-    pub(crate) fn whole(self) -> Option<i64> {
+    pub(crate) fn as_integer(self) -> Option<i64> {
         if self.decimals > 0 {
             return None;
         }
@@ -270,7 +270,7 @@ impl Number {
 
     /// Appends it in decimal.
     pub(crate) fn push(self, buffer: &mut Vec<u8>) {
-        if let Some(number) = self.whole() {
+        if let Some(number) = self.as_integer() {
             return push_signed(buffer, number);
         }
         let unit = 10_u128.pow(self.decimals);
@@ -373,7 +373,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn digits_of(text: &str) -> Result<Digits, String> {
-        Formula::parse(text)?.digits(&mut |_| Ok(Digits { before: 4, behind: 2 }))
+        Formula::parse(text)?.max_digits(&mut |_| Ok(Digits { before: 4, behind: 2 }))
     }
 
     /// The value in characters, where `a` is -12.50, `n` is 7 and `none` is NULL.
@@ -505,7 +505,7 @@ mod tests {
             // Beyond this that arithmetic is not exact.
             prop_assume!(made.value.is_none_or(|value| value.abs() < 1e9));
             let formula = Formula::parse(&made.text).unwrap();
-            let Ok(bound) = formula.digits(&mut |_| unreachable!("no names")) else {
+            let Ok(bound) = formula.max_digits(&mut |_| unreachable!("no names")) else {
                 return Err(TestCaseError::reject("too long"));
             };
             let value = formula.value(1, &|_| unreachable!("no names"));
@@ -513,7 +513,7 @@ mod tests {
             if let (Some(number), Some(expected)) = (value, made.value) {
                 let found = number.units as f64 / 10_f64.powi(number.decimals as i32);
                 prop_assert!((found - expected).abs() < 1e-6, "{}: {found}", made.text);
-                let digits = number.digits();
+                let digits = number.digit_count();
                 prop_assert!(digits.before <= bound.before && digits.behind == bound.behind);
                 let mut shown = Vec::new();
                 number.push(&mut shown);

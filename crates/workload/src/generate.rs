@@ -48,7 +48,7 @@ pub(crate) enum Bits {
 
 impl Bits {
     /// What it is as a parameter.
-    pub(crate) fn of(dialect: Dialect) -> Bits {
+    pub(crate) fn for_dialect(dialect: Dialect) -> Bits {
         match dialect {
             Dialect::Postgres => Bits::Characters,
             Dialect::Mysql | Dialect::Engine | Dialect::Sqlite | Dialect::Rocksdb => Bits::Number,
@@ -77,7 +77,7 @@ impl Memory {
 
     /// Forgets everything, values under `kept` names among it, for an operation of a client.
     #[inline]
-    pub(crate) fn begin(&mut self, client: u32, operation: u64, kept: usize) {
+    pub(crate) fn begin_operation(&mut self, client: u32, operation: u64, kept: usize) {
         (self.turn, self.sequence) = ((client, operation), 0);
         self.forget_row();
         self.kept[..kept].fill(CallValue::Null);
@@ -137,7 +137,7 @@ impl Scope {
             Generator::LastIdPlus(distance) => CallValue::Int(memory.id.wrapping_add(*distance)),
             Generator::HotId(distance) => CallValue::Int((self.rows / 2) as i64 + distance),
             Generator::K => {
-                memory.k = 1 + random.below(self.rows) as i64;
+                memory.k = 1 + random.next_below(self.rows) as i64;
                 CallValue::Int(memory.k)
             }
             Generator::LastKPlus(distance) => CallValue::Int(memory.k.wrapping_add(*distance)),
@@ -150,7 +150,7 @@ impl Scope {
             Generator::LastSequence => memory.last_in_sequence(),
             Generator::Row => CallValue::Int(memory.row),
             Generator::Null(share, inner) => {
-                if random.below(10_000) < u64::from(*share) {
+                if random.next_below(10_000) < u64::from(*share) {
                     return CallValue::Null;
                 }
                 self.value(inner, memory, random, buffer)
@@ -169,7 +169,7 @@ impl Scope {
                 let kept = |place: &usize| number(memory.kept[*place], buffer);
                 match formula.value(memory.row, &kept) {
                     None => CallValue::Null,
-                    Some(number) => match number.whole() {
+                    Some(number) => match number.as_integer() {
                         Some(number) => CallValue::Int(number),
                         None => pushed(buffer, |buffer| number.push(buffer)),
                     },
@@ -256,7 +256,7 @@ fn push_characters(generator: &Generator<usize>, random: &mut RandomStream, buff
         }
         Generator::Twice(count) => text::push_twice(buffer, random, *count as usize),
         Generator::OneOf(texts) => {
-            let chosen = &texts[random.below(texts.len() as u64) as usize];
+            let chosen = &texts[random.next_below(texts.len() as u64) as usize];
             buffer.extend_from_slice(chosen.as_bytes());
         }
         Generator::Uuid => text::push_uuid(buffer, random),
@@ -268,7 +268,7 @@ fn push_characters(generator: &Generator<usize>, random: &mut RandomStream, buff
 
 fn between(low: i64, high: i64, random: &mut RandomStream) -> i64 {
     let span = high.abs_diff(low).saturating_add(1);
-    low.wrapping_add(random.below(span) as i64)
+    low.wrapping_add(random.next_below(span) as i64)
 }
 
 fn pushed(buffer: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) -> CallValue {

@@ -1,7 +1,7 @@
 //! The loads: their tables, statements and events.
 //!
 //! ```text
-//!   "read-only?rand=zipfian" ──catalog::resolve──▶ Load
+//!   "read-only?rand=zipfian" ──catalog::resolve_load──▶ Load
 //!                                                   ├── dataset ── schema and rows, by unit
 //!                                                   └── content
 //!        Mix ──compile(dialect)──▶ Program ──fill(client, operation)──▶ Event
@@ -45,7 +45,7 @@ pub mod text;
 pub mod tpcc;
 pub mod versioned;
 
-pub use catalog::{Catalog, resolve};
+pub use catalog::{Catalog, resolve_load};
 pub use custom::Custom;
 pub use dataset::{Dataset, TableScript};
 pub use dialogue::{
@@ -59,8 +59,8 @@ pub use load::{
 };
 pub use program::{Call, Event, Program};
 pub use ready::ReadyLoad;
-pub use references::{finishing_waves, refers_to_itself, waves};
-pub use span::{Span, span};
+pub use references::{creation_waves, finishing_waves, refers_to_itself};
+pub use span::{Span, load_span};
 pub use spec::{Spec, SpecError};
 pub use statement::{CallValue, Statement, StatementKind};
 pub use suite::{SUITES, Suite};

@@ -88,7 +88,7 @@ pub struct Sql {
 
 impl Sql {
     /// The same text wherever there is SQL.
-    pub fn same(text: &str) -> Sql {
+    pub(crate) fn same_for_all(text: &str) -> Sql {
         Sql::of_three([text; 3].map(str::to_owned))
     }
 
@@ -105,7 +105,7 @@ impl Sql {
 
     /// The text for one dialect. The reference engine is asked in MySQL's words: it is compared
     /// with InnoDB first of all, and a plan that MySQL is told by a hint is the same plan there.
-    pub fn of(&self, dialect: Dialect) -> &str {
+    pub fn for_dialect(&self, dialect: Dialect) -> &str {
         match dialect {
             Dialect::Mysql | Dialect::Engine => &self.mysql,
             Dialect::Postgres => &self.postgres,
@@ -269,15 +269,15 @@ pub struct Load {
 
 impl Load {
     /// Whether events change rows.
-    pub fn writes(&self) -> bool {
+    pub fn writes_rows(&self) -> bool {
         self.background.is_some() || self.changes_rows()
     }
 
     fn changes_rows(&self) -> bool {
         match &self.content {
-            Content::Mix(mix) => mix.writes(),
-            Content::Choice(choice) => choice.mixes.iter().any(|(_, mix)| mix.writes()),
-            Content::Dialogue(dialogue) => dialogue.writes(),
+            Content::Mix(mix) => mix.writes_rows(),
+            Content::Choice(choice) => choice.mixes.iter().any(|(_, mix)| mix.writes_rows()),
+            Content::Dialogue(dialogue) => dialogue.writes_rows(),
         }
     }
 
@@ -285,7 +285,7 @@ impl Load {
     pub fn only_reads(&self) -> bool {
         let only = |mix: &Mix| {
             let mut asks = mix.steps.iter().flat_map(|step| &step.asks);
-            !mix.writes() && asks.all(|ask| ask.sql.only_reads())
+            !mix.writes_rows() && asks.all(|ask| ask.sql.only_reads())
         };
         let content = match &self.content {
             Content::Mix(mix) => only(mix),
@@ -304,22 +304,22 @@ impl Load {
     }
 
     /// Whether its clients rest between events by themselves, as TPC-C's users do that think.
-    pub fn rests(&self) -> bool {
+    pub fn rests_between_events(&self) -> bool {
         match &self.content {
             Content::Mix(_) | Content::Choice(_) => false,
             // What a client asks and when does not depend on how its SQL is spelled.
             Content::Dialogue(dialogue) => {
-                dialogue.partner(0, Dialect::Mysql).pause_us(0).is_some()
+                dialogue.create_partner(0, Dialect::Mysql).pause_us(0).is_some()
             }
         }
     }
 
     /// Whether its statements and tables can be spelled in this dialect. Those of the catalog can;
     /// a custom load may know fewer.
-    pub fn speaks(&self, dialect: Dialect) -> bool {
+    pub fn supports_dialect(&self, dialect: Dialect) -> bool {
         let speaks = |mix: &Mix| {
             let mut asks = mix.steps.iter().flat_map(|step| &step.asks);
-            asks.all(|ask| !ask.sql.of(dialect).is_empty())
+            asks.all(|ask| !ask.sql.for_dialect(dialect).is_empty())
         };
         let background = self.background.iter().all(|background| speaks(&background.mix));
         let asks = match &self.content {
@@ -334,7 +334,7 @@ impl Load {
 
 impl Mix {
     /// Whether events change rows.
-    pub fn writes(&self) -> bool {
+    pub fn writes_rows(&self) -> bool {
         let mut asks = self.steps.iter().flat_map(|step| &step.asks);
         asks.any(|ask| matches!(ask.expect, Expect::Changed(..)))
     }

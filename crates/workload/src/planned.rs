@@ -29,7 +29,7 @@ pub fn catalog_of(plan: &Plan) -> Result<Catalog, PlanLoadsError> {
     for file in &plan.question.files {
         let custom = Custom::parse(&file.file, &file.text);
         let custom = custom.map_err(|error| PlanLoadsError(error.to_string()))?;
-        catalog.add(custom).map_err(PlanLoadsError)?;
+        catalog.add_custom(custom).map_err(PlanLoadsError)?;
     }
     Ok(catalog)
 }
@@ -39,7 +39,7 @@ pub fn catalog_of(plan: &Plan) -> Result<Catalog, PlanLoadsError> {
 /// # Errors
 /// There is no such load.
 pub fn resolve_in(catalog: &Catalog, plan: &Plan, label: &str) -> Result<Load, PlanLoadsError> {
-    let load = catalog.resolve(label, tables_of(plan));
+    let load = catalog.resolve_load(label, tables_of(plan));
     load.map_err(|error| PlanLoadsError(format!("{label}: {error}")))
 }
 
@@ -47,7 +47,7 @@ pub fn resolve_in(catalog: &Catalog, plan: &Plan, label: &str) -> Result<Load, P
 ///
 /// # Errors
 /// A file of the plan that is no load, or no such load.
-pub fn resolve(plan: &Plan, label: &str) -> Result<Load, PlanLoadsError> {
+pub fn planned_load(plan: &Plan, label: &str) -> Result<Load, PlanLoadsError> {
     resolve_in(&catalog_of(plan)?, plan, label)
 }
 
@@ -59,25 +59,25 @@ pub fn is_custom(plan: &Plan, label: &str) -> bool {
 /// The tables of all loads of a plan, each set once.
 ///
 /// # Errors
-/// As [`resolve`], and loads that need different tables of one name.
+/// As [`planned_load`], and loads that need different tables of one name.
 pub fn datasets_of(plan: &Plan) -> Result<Vec<Arc<dyn Dataset>>, PlanLoadsError> {
     let labels: Vec<&str> = plan.question.stages.iter().filter_map(Stage::load).collect();
     // The Insert Benchmark has tables for as many clients as the plan has, and runs by itself.
     if let Some(dataset) = labels.iter().find_map(|load| dataset_of_step(plan, load)) {
         return Ok(vec![dataset]);
     }
-    let datasets = catalog_of(plan)?.datasets(labels, tables_of(plan));
+    let datasets = catalog_of(plan)?.datasets_of(labels, tables_of(plan));
     datasets.map_err(|error| PlanLoadsError(error.to_string()))
 }
 
 /// Whether the load of a cell changes rows.
-pub fn writes(plan: &Plan, cell: &Cell) -> bool {
-    resolve(plan, &cell.load).is_ok_and(|load| load.writes())
+pub fn cell_writes_rows(plan: &Plan, cell: &Cell) -> bool {
+    planned_load(plan, &cell.load).is_ok_and(|load| load.writes_rows())
 }
 
 /// Whether all that a cell does to rows is reading them; a dialogue may do anything.
 pub fn only_reads(plan: &Plan, cell: &Cell) -> bool {
-    resolve(plan, &cell.load).is_ok_and(|load| load.only_reads())
+    planned_load(plan, &cell.load).is_ok_and(|load| load.only_reads())
 }
 
 /// The step that a cell is, if it is one of the Insert Benchmark.
@@ -87,8 +87,8 @@ pub fn step_of(cell: &Cell) -> Option<(BenchmarkStep, Sizes)> {
 
 /// Threads that a client has in a step on a server of this dialect.
 pub fn threads_of_step(step: BenchmarkStep, sizes: &Sizes, dialect: Dialect) -> usize {
-    match step.work(sizes) {
-        Work::Commits(_) => RolePart::roles(step, sizes, dialect).len(),
+    match step.planned_work(sizes) {
+        Work::Commits(_) => RolePart::step_roles(step, sizes, dialect).len(),
         Work::Indexes | Work::QueriesAtRate(_) => 1,
     }
 }
@@ -100,7 +100,7 @@ pub fn pairs_of_step(plan: &Plan, cell: &Cell) -> Option<u32> {
 
 /// Rounds of each arm in a step: chunks are not smaller than one commit, and indexes are made once.
 pub fn rounds_of_step(plan: &Plan, step: BenchmarkStep, sizes: &Sizes) -> u32 {
-    match step.work(sizes) {
+    match step.planned_work(sizes) {
         Work::Commits(commits) => {
             u32::try_from(commits).unwrap_or(u32::MAX).min(plan.schedule.pairs)
         }
@@ -115,7 +115,7 @@ pub fn queries_ns(plan: &Plan) -> Option<u64> {
     let cells = plan.cells();
     let of_cell = |cell: &Cell| {
         let (step, sizes) = step_of(cell)?;
-        Some(match step.work(&sizes) {
+        Some(match step.planned_work(&sizes) {
             Work::QueriesAtRate(_) => u64::from(plan.schedule.pairs) * plan.schedule.round_ns,
             Work::Commits(_) | Work::Indexes => 0,
         })

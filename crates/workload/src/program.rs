@@ -17,7 +17,7 @@ use crate::text;
 pub struct Call {
     /// Index into [`Program::statements`].
     pub statement: u32,
-    /// Index into [`Program::classes`].
+    /// Index into [`Program::statement_classes`].
     pub class: u32,
     /// First of its parameters in the event.
     pub first_value: u32,
@@ -47,7 +47,7 @@ impl Event {
     }
 
     /// The characters of a [`CallValue::Text`] of this event.
-    pub fn text(&self, start: u32, length: u32) -> &[u8] {
+    pub fn text_slice(&self, start: u32, length: u32) -> &[u8] {
         &self.text[start as usize..(start + length) as usize]
     }
 
@@ -79,7 +79,9 @@ impl Event {
         match *value {
             CallValue::Null => sql.push_str("NULL"),
             CallValue::Int(number) => text::push_integer(sql, number),
-            CallValue::Text { start, length } => text::push_quoted(sql, self.text(start, length)),
+            CallValue::Text { start, length } => {
+                text::push_quoted(sql, self.text_slice(start, length))
+            }
         }
     }
 }
@@ -179,7 +181,7 @@ impl Program {
             shares: Vec::new(),
             filing: Filing::Whole,
             tables: dataset.drawn_tables().len() as u32,
-            prefix: Prefix::of(&[dataset.seed(), random::key_of(key)]),
+            prefix: Prefix::from_parts(&[dataset.seed(), random::key_of(key)]),
         }
     }
 
@@ -201,13 +203,14 @@ impl Program {
         for step in &mix.steps {
             let mut asks = Vec::new();
             for ask in &step.asks {
-                let template = Template::statement(ask.sql.of(dialect))?;
+                let template = Template::statement(ask.sql.for_dialect(dialect))?;
                 let first_statement = self.statements.len() as u32;
                 for name in &names {
                     self.statements.push(statement(&template, ask.channel, dialect, name));
                 }
                 let class = self.class(&ask.class);
-                let generators = template.generators().map(|generator| binder.bind(generator));
+                let generators =
+                    template.parameter_generators().map(|generator| binder.bind(generator));
                 let generators = generators.collect::<Result<_, _>>()?;
                 asks.push(CompiledAsk { first_statement, class, generators, expect: ask.expect });
             }
@@ -261,7 +264,7 @@ impl Program {
     }
 
     /// The classes of statements, in the order of their first use.
-    pub fn classes(&self) -> &[String] {
+    pub fn statement_classes(&self) -> &[String] {
         &self.classes
     }
 
@@ -280,14 +283,14 @@ impl Program {
 
     fn control(&mut self, sql: &str, class: &str) -> Call {
         let class = self.class(class);
-        self.statements.push(Statement::control(sql));
+        self.statements.push(Statement::new_control(sql));
         let statement = self.statements.len() as u32 - 1;
         Call { statement, class, first_value: 0, values: 0, expect: None }
     }
 
     /// Overwrites `event` with operation number `operation` of client `client`. The same numbers
     /// give the same event, always.
-    pub fn fill(&self, client: u32, operation: u64, event: &mut Event) {
+    pub fn fill_event(&self, client: u32, operation: u64, event: &mut Event) {
         let mut random = self.prefix.stream(&[u64::from(client), operation]);
         event.calls.clear();
         event.values.clear();
@@ -307,10 +310,10 @@ impl Program {
             (std::slice::from_ref(&turn.steps[step]), step)
         };
         event.kind = turn.kinds[kind];
-        event.memory.begin(client, operation, turn.kept);
+        event.memory.begin_operation(client, operation, turn.kept);
         for step in steps {
             let table = match step.table {
-                TableDraw::Random => random.below(u64::from(self.tables)) as u32,
+                TableDraw::Random => random.next_below(u64::from(self.tables)) as u32,
                 TableDraw::OfClient => client % self.tables,
             };
             for _ in 0..step.repeat {
@@ -386,7 +389,7 @@ impl Turn {
 /// An index, in proportion to its weight.
 fn drawn(weights: &[u32], random: &mut RandomStream) -> usize {
     let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
-    let mut drawn = random.below(sum);
+    let mut drawn = random.next_below(sum);
     for (index, &weight) in weights.iter().enumerate() {
         if drawn < u64::from(weight) {
             return index;
@@ -420,7 +423,7 @@ impl Binder<'_> {
         let rows = self.dataset.rows_of(name).filter(|&rows| rows > 0);
         let message = format!("there is no table {name:?} with rows among those of the load");
         let rows = rows.ok_or(TemplateError { offset: 0, message })?;
-        self.scope.others.push(self.mix.draw.over(rows));
+        self.scope.others.push(self.mix.draw.over_rows(rows));
         self.tables.push(name.to_owned());
         Ok(self.tables.len() - 1)
     }
@@ -440,15 +443,20 @@ impl Binder<'_> {
 
 fn scope(mix: &Mix, dialect: Dialect, dataset: &dyn Dataset) -> Scope {
     let rows = dataset.rows();
-    Scope { rows, ids: mix.draw.over(rows), others: Vec::new(), bits: Bits::of(dialect) }
+    Scope {
+        rows,
+        ids: mix.draw.over_rows(rows),
+        others: Vec::new(),
+        bits: Bits::for_dialect(dialect),
+    }
 }
 
 fn statement(template: &Template, channel: Channel, dialect: Dialect, table: &str) -> Statement {
     let sql = template.sql(dialect, table);
     match channel {
-        Channel::Prepared => Statement::prepared(sql),
+        Channel::Prepared => Statement::new_prepared(sql),
         Channel::Text => {
-            Statement { sql, pieces: template.pieces(table), kind: StatementKind::Text }
+            Statement { sql, pieces: template.sql_pieces(table), kind: StatementKind::Text }
         }
     }
 }
@@ -457,7 +465,7 @@ fn statement(template: &Template, channel: Channel, dialect: Dialect, table: &st
 /// when another one wrote in between, and would be asked again without end.
 fn begin_statement(dialect: Dialect, mix: &Mix) -> &'static str {
     match dialect {
-        Dialect::Sqlite if mix.writes() => "BEGIN IMMEDIATE",
+        Dialect::Sqlite if mix.writes_rows() => "BEGIN IMMEDIATE",
         Dialect::Mysql
         | Dialect::Engine
         | Dialect::Postgres

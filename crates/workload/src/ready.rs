@@ -8,7 +8,7 @@ use crate::dialogue::{Dialogue, Partner};
 use crate::filing::Filing;
 use crate::load::{BackgroundMix, Content, Load};
 use crate::program::Program;
-use crate::span::span;
+use crate::span::load_span;
 use crate::statement::Statement;
 use crate::template::TemplateError;
 
@@ -71,13 +71,13 @@ impl ReadyLoad {
             }
             Content::Dialogue(dialogue) => ReadyLoad {
                 statements: dialogue.statements(dialect),
-                filing: Filing::of_events(dialogue.classes()),
+                filing: Filing::of_events(dialogue.class_names()),
                 part: EventSource::Dialogue(Arc::clone(dialogue), dialect),
                 background: None,
                 rows: 0.0,
             },
         };
-        let rows = span(load, None).map_or(0.0, |span| span.rows);
+        let rows = load_span(load, None).map_or(0.0, |span| span.rows);
         Ok(ReadyLoad { background, rows, ..ready })
     }
 
@@ -113,15 +113,17 @@ impl ReadyLoad {
     }
 
     /// How events come about.
-    pub fn part(&self) -> &EventSource {
+    pub fn event_source(&self) -> &EventSource {
         &self.part
     }
 
     /// The partner of a client, if the load is a dialogue.
-    pub fn partner(&self, client: u32) -> Option<Box<dyn Partner>> {
+    pub fn create_partner(&self, client: u32) -> Option<Box<dyn Partner>> {
         match &self.part {
             EventSource::Program(_) => None,
-            EventSource::Dialogue(dialogue, dialect) => Some(dialogue.partner(client, *dialect)),
+            EventSource::Dialogue(dialogue, dialect) => {
+                Some(dialogue.create_partner(client, *dialect))
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::dataset::TableScript;
 
 /// The tables by number, in waves: each after all that its `create` refers to, and in a wave in the
 /// order in which they are described. Those that refer to each other come one by one at the end.
-pub fn waves(scripts: &[TableScript]) -> Vec<Vec<usize>> {
+pub fn creation_waves(scripts: &[TableScript]) -> Vec<Vec<usize>> {
     in_waves(scripts, |script| std::slice::from_ref(&script.create))
 }
 
@@ -30,7 +30,7 @@ pub fn refers_to_itself(script: &TableScript) -> bool {
 
 /// Two of these tables, by number, that refer to each other, on the way over others or not;
 /// `creates` are their names and statements.
-pub(crate) fn circle(creates: &[(&str, &str)]) -> Option<[usize; 2]> {
+pub(crate) fn find_circle(creates: &[(&str, &str)]) -> Option<[usize; 2]> {
     let tables: Vec<(&str, Vec<&str>)> =
         creates.iter().map(|(name, sql)| (*name, vec![*sql])).collect();
     let edges = edges(&tables);
@@ -176,9 +176,13 @@ mod tests {
         let parent = ("parent", "CREATE TABLE parent (id INT PRIMARY KEY)");
         let child = ("child", "CREATE TABLE child (id INT, p INT references `Parent`(id))");
         let apart = ("apart", "CREATE TABLE apart (id INT PRIMARY KEY)");
-        assert_eq!(waves(&tables(&[parent, child, apart])), [vec![0, 2], vec![1]]);
-        assert_eq!(waves(&tables(&[child, apart, parent])), [vec![1, 2], vec![0]]);
-        assert_eq!(waves(&tables(&[apart, parent])), [vec![0, 1]], "as many at a time as before");
+        assert_eq!(creation_waves(&tables(&[parent, child, apart])), [vec![0, 2], vec![1]]);
+        assert_eq!(creation_waves(&tables(&[child, apart, parent])), [vec![1, 2], vec![0]]);
+        assert_eq!(
+            creation_waves(&tables(&[apart, parent])),
+            [vec![0, 1]],
+            "as many at a time as before"
+        );
     }
 
     #[test]
@@ -201,16 +205,16 @@ mod tests {
     #[test]
     fn a_table_that_refers_to_itself_waits_for_nobody() {
         let tree = tables(&[("tree", "CREATE TABLE tree (id INT, up INT REFERENCES tree (id))")]);
-        assert_eq!(waves(&tree), [vec![0]]);
+        assert_eq!(creation_waves(&tree), [vec![0]]);
         assert!(refers_to_itself(&tree[0]));
-        assert_eq!(circle(&[("tree", &tree[0].create)]), None);
+        assert_eq!(find_circle(&[("tree", &tree[0].create)]), None);
     }
 
     #[test]
     fn tables_that_wait_for_each_other_are_found() {
         let all = [("x", "…"), ("a", "REFERENCES b"), ("b", "REFERENCES a"), ("c", "REFERENCES a")];
-        assert_eq!(circle(&all), Some([1, 2]));
-        assert_eq!(waves(&tables(&all)), [vec![0], vec![1], vec![2], vec![3]]);
+        assert_eq!(find_circle(&all), Some([1, 2]));
+        assert_eq!(creation_waves(&tables(&all)), [vec![0], vec![1], vec![2], vec![3]]);
     }
 
     #[test]
@@ -218,7 +222,7 @@ mod tests {
         let add = "ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b (k)";
         let key = "ALTER TABLE b ADD UNIQUE (k)";
         let scripts = [script("a", "CREATE TABLE a", &[add]), script("b", "…", &[key])];
-        assert_eq!(waves(&scripts), [vec![0, 1]]);
+        assert_eq!(creation_waves(&scripts), [vec![0, 1]]);
         assert_eq!(finishing_waves(&scripts), [vec![1], vec![0]]);
     }
 
@@ -239,7 +243,7 @@ mod tests {
                 .iter()
                 .map(|at| script(&format!("t{at}"), &format!("(id INT{})", refers(*at)), &[]))
                 .collect();
-            let waves = waves(&scripts);
+            let waves = creation_waves(&scripts);
             let mut all: Vec<usize> = waves.concat();
             all.sort_unstable();
             prop_assert_eq!(all, (0..9).collect::<Vec<_>>());

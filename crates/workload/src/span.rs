@@ -25,7 +25,7 @@ pub struct Span {
 ///
 /// Ranges that begin near the end of a table are cut; that is taken into account where ids are
 /// uniform and `table_rows` is known.
-pub fn span(load: &Load, table_rows: Option<u64>) -> Option<Span> {
+pub fn load_span(load: &Load, table_rows: Option<u64>) -> Option<Span> {
     let Content::Mix(mix) = &load.content else { return None };
     if !mix.weights.is_empty() || load.background.is_some() {
         return None;
@@ -94,13 +94,13 @@ fn number_of_rows(inside: &str, table_rows: Option<u64>) -> Option<(&str, f64)> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::resolve;
+    use crate::catalog::resolve_load;
     use crate::table::Tables;
 
     const TABLES: Tables = Tables { count: 1, rows: 1_000_000, seed: 1 };
 
     fn of(spec: &str) -> Option<Span> {
-        span(&resolve(spec, TABLES).unwrap(), None)
+        load_span(&resolve_load(spec, TABLES).unwrap(), None)
     }
 
     #[test]
@@ -141,11 +141,11 @@ mod tests {
     fn ranges_are_cut_at_the_end_of_the_table() {
         let tables = Tables { rows: 1000, ..TABLES };
         for range in [1_u64, 10, 999, 1000, 5000] {
-            let load = resolve(&format!("read-only?range={range}"), tables).unwrap();
+            let load = resolve_load(&format!("read-only?range={range}"), tables).unwrap();
             let begins = 1..=tables.rows;
             let all: u64 = begins.map(|id| range.min(tables.rows - id + 1)).sum();
             let mean = 4.0 * all as f64 / tables.rows as f64;
-            let found = span(&load, Some(tables.rows)).unwrap().rows;
+            let found = load_span(&load, Some(tables.rows)).unwrap().rows;
             assert!((found - mean).abs() < 1e-9 * mean, "{range}: {found}, not {mean}");
         }
     }

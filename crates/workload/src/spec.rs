@@ -121,7 +121,7 @@ pub struct SpecOptions {
 
 impl SpecOptions {
     /// The value of an option, if it is there.
-    pub fn text(&mut self, option: &'static str) -> Option<String> {
+    pub fn take_text(&mut self, option: &'static str) -> Option<String> {
         self.known.push(option);
         let at = self.left.iter().position(|(key, _)| key == option)?;
         Some(self.left.remove(at).1)
@@ -131,14 +131,14 @@ impl SpecOptions {
     ///
     /// # Errors
     /// [`SpecError::BadValue`].
-    pub fn number(
+    pub(crate) fn take_number(
         &mut self,
         option: &'static str,
         default: u64,
         low: u64,
         high: u64,
     ) -> Result<u64, SpecError> {
-        let Some(text) = self.text(option) else { return Ok(default) };
+        let Some(text) = self.take_text(option) else { return Ok(default) };
         match text.parse().ok().filter(|number| (low..=high).contains(number)) {
             Some(number) => Ok(number),
             None => {
@@ -152,8 +152,8 @@ impl SpecOptions {
     ///
     /// # Errors
     /// [`SpecError::BadValue`].
-    pub fn fraction(&mut self, option: &'static str) -> Result<Option<f64>, SpecError> {
-        let Some(text) = self.text(option) else { return Ok(None) };
+    pub(crate) fn take_fraction(&mut self, option: &'static str) -> Result<Option<f64>, SpecError> {
+        let Some(text) = self.take_text(option) else { return Ok(None) };
         match text.parse().ok().filter(|number: &f64| number.is_finite()) {
             Some(number) => Ok(Some(number)),
             None => Err(SpecError::BadValue(option.to_owned(), text, "a number".to_owned())),
@@ -164,12 +164,12 @@ impl SpecOptions {
     ///
     /// # Errors
     /// [`SpecError::BadValue`].
-    pub fn word(
+    pub(crate) fn take_one_of(
         &mut self,
         option: &'static str,
         words: &[&'static str],
     ) -> Result<&'static str, SpecError> {
-        let Some(text) = self.text(option) else { return Ok(words[0]) };
+        let Some(text) = self.take_text(option) else { return Ok(words[0]) };
         match words.iter().find(|&&word| word == text) {
             Some(word) => Ok(word),
             None => Err(SpecError::BadValue(option.to_owned(), text, words.join(" or "))),
@@ -181,8 +181,8 @@ impl SpecOptions {
     /// # Errors
     /// [`SpecError::Draw`], or [`SpecError::BadValue`] for a skew of nothing.
     pub(crate) fn draw(&mut self, default: Draw) -> Result<Draw, SpecError> {
-        let name = self.text("rand");
-        let skew = self.fraction("skew")?;
+        let name = self.take_text("rand");
+        let skew = self.take_fraction("skew")?;
         let Some(name) = name else {
             return match (default, skew) {
                 (default, None) => Ok(default),
@@ -198,7 +198,7 @@ impl SpecOptions {
     }
 
     /// The options that were asked for, whether they are there or not.
-    pub fn known(&self) -> Vec<&'static str> {
+    pub(crate) fn requested_names(&self) -> Vec<&'static str> {
         self.known.clone()
     }
 
@@ -237,14 +237,14 @@ mod tests {
     #[test]
     fn options_are_taken_once_and_what_is_left_is_refused() {
         let mut options = Spec::parse("a?n=5&w=on&z=1").unwrap().options();
-        assert_eq!(options.number("n", 1, 1, 9), Ok(5));
-        assert_eq!(options.number("m", 7, 1, 9), Ok(7));
-        assert_eq!(options.word("w", &["off", "on"]), Ok("on"));
+        assert_eq!(options.take_number("n", 1, 1, 9), Ok(5));
+        assert_eq!(options.take_number("m", 7, 1, 9), Ok(7));
+        assert_eq!(options.take_one_of("w", &["off", "on"]), Ok("on"));
         let error = options.finish().unwrap_err();
         assert_eq!(error.to_string(), "unknown option \"z\"; this load takes n, m, w");
         let mut options = Spec::parse("a?n=50&w=no").unwrap().options();
-        let error = options.number("n", 1, 1, 9).unwrap_err();
+        let error = options.take_number("n", 1, 1, 9).unwrap_err();
         assert_eq!(error.to_string(), "n=50: n takes a number from 1 to 9");
-        assert!(options.word("w", &["off", "on"]).is_err());
+        assert!(options.take_one_of("w", &["off", "on"]).is_err());
     }
 }

@@ -24,12 +24,12 @@ pub struct Statement {
 
 impl Statement {
     /// A statement that is prepared.
-    pub fn prepared(sql: impl Into<String>) -> Statement {
+    pub(crate) fn new_prepared(sql: impl Into<String>) -> Statement {
         Statement { sql: sql.into(), pieces: Vec::new(), kind: StatementKind::Prepared }
     }
 
     /// A statement without parameters that begins or ends a transaction.
-    pub fn control(sql: impl Into<String>) -> Statement {
+    pub(crate) fn new_control(sql: impl Into<String>) -> Statement {
         Statement { sql: sql.into(), pieces: Vec::new(), kind: StatementKind::Control }
     }
 }

@@ -75,11 +75,11 @@ impl Suite {
 /// steps of the Insert Benchmark, which run by themselves: `sysbench-47`, and before its last two
 /// loads, which change the size of the tables, one load under every distribution of ids and all
 /// loads that are in no suite.
-pub fn everything() -> Vec<Stage> {
+pub fn full_suite() -> Vec<Stage> {
     let suite = Suite::find("sysbench-47").expect("the suites above have it");
     let stages = suite.stages();
     let (most, last) = stages.split_at(stages.len() - LAST.len());
-    let known: Vec<&str> = stages.iter().filter_map(Stage::measured).map(load_of).collect();
+    let known: Vec<&str> = stages.iter().filter_map(Stage::measured_label).map(load_of).collect();
     let entries = built_in::entries();
     let is_known = |name: &str| known.iter().any(|known| plain(known) == plain(name));
     let others = entries.iter().map(|entry| entry.name).filter(|name| !is_known(name));
@@ -193,7 +193,7 @@ mod tests {
 
     fn labels(name: &str) -> Vec<String> {
         let stages = Suite::find(name).unwrap().stages();
-        stages.iter().filter_map(Stage::measured).map(str::to_owned).collect()
+        stages.iter().filter_map(Stage::measured_label).map(str::to_owned).collect()
     }
 
     /// Callaghan sorts rows into his tables by their names alone.
@@ -214,7 +214,7 @@ mod tests {
         let tables = Tables { count: 1, rows: 1000, seed: 1 };
         for suite in SUITES.iter().filter(|suite| suite.name.starts_with("sysbench")) {
             for label in suite.stages().iter().filter_map(Stage::load) {
-                let group = catalog::resolve(label, tables).unwrap().group;
+                let group = catalog::resolve_load(label, tables).unwrap().group;
                 let table = match group {
                     LoadGroup::Point => "point",
                     LoadGroup::Range | LoadGroup::RangeAggregate => "range",
@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn everything_is_all_of_the_catalog_and_all_of_the_47_each_label_once() {
-        let stages = everything();
-        let measured: Vec<&str> = stages.iter().filter_map(Stage::measured).collect();
+        let stages = full_suite();
+        let measured: Vec<&str> = stages.iter().filter_map(Stage::measured_label).collect();
         let names: Vec<&str> = measured.iter().map(|label| plain(load_of(label))).collect();
         for entry in catalog::entries() {
             assert!(names.contains(&plain(entry.name)), "{}", entry.name);

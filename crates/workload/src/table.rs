@@ -93,7 +93,7 @@ impl Dataset for Tables {
         self.seed
     }
 
-    fn units(&self, _table: usize) -> u64 {
+    fn unit_count(&self, _table: usize) -> u64 {
         self.rows
     }
 
@@ -103,7 +103,7 @@ impl Dataset for Tables {
         let mut random = self.row_stream(table as u32, id);
         text::push_number(rows, id);
         rows.push(b'\t');
-        text::push_number(rows, 1 + random.below(self.rows));
+        text::push_number(rows, 1 + random.next_below(self.rows));
         rows.push(b'\t');
         text::push_groups(rows, &mut random, text::C_GROUPS);
         rows.push(b'\t');

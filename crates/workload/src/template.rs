@@ -82,11 +82,11 @@ impl Template {
 
     fn of(pieces: Vec<Piece>) -> Result<Template, TemplateError> {
         let template = Template { pieces };
-        if template.generators().count() > PARAMETERS_MOST {
+        if template.parameter_generators().count() > PARAMETERS_MOST {
             let message = format!("more than {PARAMETERS_MOST} parameters; make it smaller");
             return Err(TemplateError { offset: 0, message });
         }
-        let bytes: u64 = template.generators().map(Generator::bytes_most).sum();
+        let bytes: u64 = template.parameter_generators().map(Generator::bytes_most).sum();
         if bytes > VALUES_BYTES_MOST {
             let message = format!(
                 "its values have up to {} MB together, and a server takes {} MB at most; make them \
@@ -101,7 +101,7 @@ impl Template {
 
     /// The SQL for one table in one dialect, cut at its parameters: one piece more than there are
     /// parameters.
-    pub fn pieces(&self, table: &str) -> Vec<String> {
+    pub(crate) fn sql_pieces(&self, table: &str) -> Vec<String> {
         let mut pieces = vec![String::new()];
         for piece in &self.pieces {
             let current = pieces.last_mut().expect("never empty");
@@ -116,7 +116,7 @@ impl Template {
 
     /// The SQL for one table with the placeholders of a dialect.
     pub fn sql(&self, dialect: Dialect, table: &str) -> String {
-        let pieces = self.pieces(table);
+        let pieces = self.sql_pieces(table);
         let mut sql = pieces[0].clone();
         for (index, piece) in pieces.iter().enumerate().skip(1) {
             match dialect {
@@ -131,7 +131,7 @@ impl Template {
     }
 
     /// The generators of all parameters in order.
-    pub(crate) fn generators(&self) -> impl Iterator<Item = &Generator> + '_ {
+    pub(crate) fn parameter_generators(&self) -> impl Iterator<Item = &Generator> + '_ {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Parameter(generator, _) => Some(generator),
             Piece::Sql(_) | Piece::Table(_) => None,
@@ -468,10 +468,10 @@ fn typed(name: &str, rest: &str) -> Option<Result<Generator, String>> {
         }
         "decimal" => decimal(rest)
             .ok_or_else(|| takes("two numbers with equal decimals, for example 0.00..9.99")),
-        "date" => range(rest, calendar::day)
+        "date" => range(rest, calendar::parse_day)
             .map(|(low, high)| Generator::Date(low, high))
             .ok_or_else(|| takes("two days, for example 2020-01-01..2026-12-31")),
-        "datetime" => range(rest, calendar::day)
+        "datetime" => range(rest, calendar::parse_day)
             .map(|(low, high)| {
                 let seconds = calendar::SECONDS_PER_DAY;
                 Generator::DateTime(low * seconds, (high + 1) * seconds - 1)
@@ -571,7 +571,7 @@ mod tests {
     use super::*;
 
     fn generators(template: &Template) -> Vec<Generator> {
-        template.generators().cloned().collect()
+        template.parameter_generators().cloned().collect()
     }
 
     #[test]
@@ -594,8 +594,8 @@ mod tests {
     fn rows_repeat_what_follows_the_colon() {
         let template = Template::parse("INSERT INTO t VALUES {rows 2: ({k}, {int 1..9})}").unwrap();
         assert_eq!(template.sql(Dialect::Mysql, "t"), "INSERT INTO t VALUES (?, ?),(?, ?)");
-        assert_eq!(template.pieces("t"), ["INSERT INTO t VALUES (", ", ", "),(", ", ", ")"]);
-        assert_eq!(template.generators().count(), 4);
+        assert_eq!(template.sql_pieces("t"), ["INSERT INTO t VALUES (", ", ", "),(", ", ", ")"]);
+        assert_eq!(template.parameter_generators().count(), 4);
         let hot = Template::parse("{hot id*2} {digits 5} {const -3}").unwrap();
         use Generator::{Const, Digits, HotId};
         let expected = [HotId(1), HotId(2), Digits(5), Const(-3)];
@@ -617,7 +617,7 @@ mod tests {
         let kept = Keep("buyer".into(), Box::new(IdOf("customers".into())));
         assert_eq!(read("{id of customers as buyer}"), kept);
         assert_eq!(read("{same buyer}"), Kept("buyer".into()));
-        assert_eq!(Template::parse("{id of items*3}").unwrap().generators().count(), 3);
+        assert_eq!(Template::parse("{id of items*3}").unwrap().parameter_generators().count(), 3);
         let raw = Template::parse(r#"SELECT '{raw {"a": {}}}'"#).unwrap();
         assert_eq!(raw.sql(Dialect::Mysql, "t"), r#"SELECT '{"a": {}}'"#);
     }

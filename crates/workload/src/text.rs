@@ -24,7 +24,7 @@ const PAIRS: [[u8; 2]; 100] = {
 pub(crate) fn push_groups(buffer: &mut Vec<u8>, random: &mut RandomStream, groups: usize) {
     for group in 0..groups {
         let mut digits = [b'-'; 12];
-        let mut rest = random.below(DIGITS_PER_GROUP);
+        let mut rest = random.next_below(DIGITS_PER_GROUP);
         for pair in (1..6).rev() {
             digits[2 * pair..2 * pair + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
             rest /= 100;
@@ -105,7 +105,7 @@ pub(crate) fn push_decimal(buffer: &mut Vec<u8>, number: i64, decimals: u8) {
 pub(crate) fn push_letters(buffer: &mut Vec<u8>, random: &mut RandomStream, count: usize) {
     const BLOCK: usize = 13;
     for start in (0..count).step_by(BLOCK) {
-        let mut rest = random.below(26_u64.pow(BLOCK as u32));
+        let mut rest = random.next_below(26_u64.pow(BLOCK as u32));
         for _ in 0..BLOCK.min(count - start) {
             buffer.push(b'a' + (rest % 26) as u8);
             rest /= 26;
@@ -149,7 +149,7 @@ pub(crate) fn push_uuid(buffer: &mut Vec<u8>, random: &mut RandomStream) {
 pub(crate) fn push_digits(buffer: &mut Vec<u8>, random: &mut RandomStream, count: usize) {
     const BLOCK: usize = 16;
     for start in (0..count).step_by(BLOCK) {
-        let mut rest = random.below(10_u64.pow(BLOCK as u32));
+        let mut rest = random.next_below(10_u64.pow(BLOCK as u32));
         for _ in 0..BLOCK.min(count - start) {
             buffer.push(b'0' + (rest % 10) as u8);
             rest /= 10;

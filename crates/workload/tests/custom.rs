@@ -16,12 +16,12 @@ const DIALECTS: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqli
 fn catalog(text: &str) -> Catalog {
     let mut catalog = Catalog::default();
     let custom = Custom::parse("test.toml", text).unwrap_or_else(|error| panic!("{error}"));
-    catalog.add(custom).unwrap();
+    catalog.add_custom(custom).unwrap();
     catalog
 }
 
 fn program(load: &Load, dialect: Dialect) -> Program {
-    match ReadyLoad::compile(load, dialect).unwrap().part() {
+    match ReadyLoad::compile(load, dialect).unwrap().event_source() {
         EventSource::Program(program) => Program::clone(program),
         EventSource::Dialogue(..) => panic!("{} is a dialogue", load.name),
     }
@@ -32,7 +32,7 @@ fn shown(event: &Event, value: &CallValue) -> String {
         CallValue::Null => "NULL".to_owned(),
         CallValue::Int(number) => number.to_string(),
         CallValue::Text { start, length } => {
-            format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
+            format!("'{}'", String::from_utf8_lossy(event.text_slice(start, length)))
         }
     }
 }
@@ -41,10 +41,10 @@ fn shown(event: &Event, value: &CallValue) -> String {
 /// file anew.
 #[test]
 fn the_shop_asks_what_the_golden_file_says() {
-    let load = catalog(SHOP).resolve("shop", TABLES).unwrap();
+    let load = catalog(SHOP).resolve_load("shop", TABLES).unwrap();
     let mut story = String::new();
     for (index, table) in load.dataset.tables(Dialect::Postgres).iter().enumerate() {
-        let units = load.dataset.units(index);
+        let units = load.dataset.unit_count(index);
         writeln!(story, "# {}: {units} rows\n{}", table.name, table.create).unwrap();
         let mut rows = Vec::new();
         (0..3).for_each(|unit| assert_eq!(load.dataset.push(index, unit, &mut rows), 1));
@@ -54,13 +54,13 @@ fn the_shop_asks_what_the_golden_file_says() {
     let program = program(&load, Dialect::Postgres);
     for operation in 0..6 {
         let mut event = Event::default();
-        program.fill(1, operation, &mut event);
+        program.fill_event(1, operation, &mut event);
         writeln!(story, "\n# operation {operation}").unwrap();
         for call in &event.calls {
             let values: Vec<String> =
                 event.values(call).iter().map(|value| shown(&event, value)).collect();
             let statement = &program.statements()[call.statement as usize].sql;
-            let class = &program.classes()[call.class as usize];
+            let class = &program.statement_classes()[call.class as usize];
             writeln!(story, "{class}: {statement}\n    {}", values.join(" ")).unwrap();
         }
     }
@@ -74,14 +74,14 @@ fn the_shop_asks_what_the_golden_file_says() {
 
 #[test]
 fn events_come_as_often_as_their_weights_say() {
-    let load = catalog(SHOP).resolve("shop", TABLES).unwrap();
+    let load = catalog(SHOP).resolve_load("shop", TABLES).unwrap();
     let program = program(&load, Dialect::Mysql);
     let mut counts = std::collections::BTreeMap::<&str, u32>::new();
     let mut event = Event::default();
     for operation in 0..20_000 {
-        program.fill(0, operation, &mut event);
+        program.fill_event(0, operation, &mut event);
         let first = event.calls.iter().find(|call| call.expect.is_some()).unwrap();
-        *counts.entry(&program.classes()[first.class as usize]).or_default() += 1;
+        *counts.entry(&program.statement_classes()[first.class as usize]).or_default() += 1;
     }
     for (name, share) in [("look", 0.6), ("order", 0.3), ("status", 0.1)] {
         let found = f64::from(counts[name]) / 20_000.0;
@@ -107,7 +107,7 @@ fn values_hang_together() {
         sql = "B {same a} {same b} {same seq}"
         rows = "0.."
     "#;
-    let load = catalog(text).resolve("x", TABLES).unwrap();
+    let load = catalog(text).resolve_load("x", TABLES).unwrap();
     let program = program(&load, Dialect::Sqlite);
     let (mut nulls, mut sequences) = (0, std::collections::BTreeSet::new());
     let mut event = Event::default();
@@ -118,7 +118,7 @@ fn values_hang_together() {
     let firsts: Vec<u64> = firsts.flat_map(|first| pairs.iter().map(move |p| first + p)).collect();
     for first in &firsts {
         for (client, operation) in (0..20).flat_map(|client| (0..10).map(move |o| (client, o))) {
-            program.fill(client, first + operation, &mut event);
+            program.fill_event(client, first + operation, &mut event);
             let calls: Vec<_> = event.calls.iter().filter(|call| call.expect.is_some()).collect();
             let (a, b) = (event.values(calls[0]), event.values(calls[1]));
             assert_eq!((a[0], a[1], a[3]), (b[0], b[1], b[2]));
@@ -160,7 +160,7 @@ fn columns_follow_from_others_of_their_row() {
         maybe = "{null 50%: int 1..9}"
         twice = "{= maybe * 2}"
     "#;
-    let load = catalog(text).resolve("x", TABLES).unwrap();
+    let load = catalog(text).resolve_load("x", TABLES).unwrap();
     let mut nulls = 0;
     for unit in 0..300 {
         let mut row = Vec::new();
@@ -197,13 +197,13 @@ fn columns_follow_from_others_of_their_row() {
 fn bits_are_numbers_or_characters() {
     let text = "name = 'x'\ngroup = 'point'\n[[step]]\nrows = 1\n\
                 sql = \"SELECT {bits 1}, {bits 8 as b}, {bits 3..63}, {same b}, '0{same b}'\"";
-    let load = catalog(text).resolve("x", TABLES).unwrap();
+    let load = catalog(text).resolve_load("x", TABLES).unwrap();
     let [mysql, postgres, sqlite] = DIALECTS.map(|dialect| program(&load, dialect));
     let mut seen = std::collections::BTreeSet::new();
     for operation in 0..1_000 {
         let values = |program: &Program| -> Vec<String> {
             let mut event = Event::default();
-            program.fill(1, operation, &mut event);
+            program.fill_event(1, operation, &mut event);
             event.values(&event.calls[0]).iter().map(|value| shown(&event, value)).collect()
         };
         let (numbers, characters) = (values(&mysql), values(&postgres));
@@ -234,7 +234,7 @@ fn columns_of_bits_are_numbers_to_some_servers() {
         create = "CREATE TABLE t (id INT, flags BIT(8), mask BIT(9), kind BIT(2), text CHAR(8))"
         columns = { id = "{row}", flags = "{null 5%: bits 8 as f}", mask = "0{bits 8}", kind = "{int 0..3}", text = "{digits 8}" }
     "#;
-    let load = catalog(text).resolve("x", TABLES).unwrap();
+    let load = catalog(text).resolve_load("x", TABLES).unwrap();
     let numbers = DIALECTS.map(|dialect| load.dataset.tables(dialect).remove(0).numbers);
     let bits = vec![(1, 2), (2, 2)];
     assert_eq!(numbers, [vec![(1, 2), (2, 2), (3, 10)], bits.clone(), bits]);
@@ -244,7 +244,8 @@ fn columns_of_bits_are_numbers_to_some_servers() {
 fn options_and_labels_name_the_same_load() {
     let catalog = catalog(SHOP);
     let statements = |spec: &str, dialect| {
-        let load = catalog.resolve(spec, TABLES).unwrap_or_else(|error| panic!("{spec}: {error}"));
+        let load =
+            catalog.resolve_load(spec, TABLES).unwrap_or_else(|error| panic!("{spec}: {error}"));
         program(&load, dialect).statements().len()
     };
     for dialect in DIALECTS {
@@ -254,7 +255,7 @@ fn options_and_labels_name_the_same_load() {
         assert_eq!(all - 4, statements("shop?trx=off", dialect));
         assert_eq!(all + 2, statements("shop?trx=on&rand=latest&skew=0.5", dialect));
     }
-    let error = |spec: &str| catalog.resolve(spec, TABLES).unwrap_err();
+    let error = |spec: &str| catalog.resolve_load(spec, TABLES).unwrap_err();
     assert!(matches!(error("shop?range=5"), SpecError::UnknownOption(..)));
     assert!(matches!(error("ship"), SpecError::UnknownLoad(..)));
 }
@@ -262,11 +263,11 @@ fn options_and_labels_name_the_same_load() {
 #[test]
 fn loads_that_need_different_tables_of_one_name_are_told_apart() {
     let mut catalog = catalog(SHOP);
-    let mut add = |text: String| catalog.add(Custom::parse("other.toml", &text).unwrap());
+    let mut add = |text: String| catalog.add_custom(Custom::parse("other.toml", &text).unwrap());
     assert_eq!(add(SHOP.to_owned()), Ok(()));
     assert!(add(SHOP.replace("stock", "left")).unwrap_err().contains("both describe"));
     add(SHOP.replace("name = \"shop\"", "name = \"shop2\"")).unwrap();
-    let datasets = |specs: &[&str]| catalog.datasets(specs.iter().copied(), TABLES);
+    let datasets = |specs: &[&str]| catalog.datasets_of(specs.iter().copied(), TABLES);
     assert_eq!(datasets(&["shop", "shop?rand=uniform", "point-query", "scan"]).unwrap().len(), 2);
     for wrong in [["shop", "shop2"], ["join?width=10", "join?width=20"]] {
         let error = datasets(&wrong).unwrap_err();
@@ -280,13 +281,11 @@ fn a_load_may_speak_one_dialect() {
     let text = "name = 'x'\ngroup = 'point'\n[[step]]\nrows = 1\n\
                 sql = { postgres = 'SELECT 1 FROM {table} TABLESAMPLE SYSTEM (1)', \
                 mysql = 'SELECT 1' }";
-    let load = catalog(text).resolve("x", TABLES).unwrap();
-    assert_eq!(DIALECTS.map(|dialect| load.speaks(dialect)), [true, true, false]);
-    assert!(
-        DIALECTS
-            .iter()
-            .all(|&dialect| { catalog(SHOP).resolve("shop", TABLES).unwrap().speaks(dialect) })
-    );
+    let load = catalog(text).resolve_load("x", TABLES).unwrap();
+    assert_eq!(DIALECTS.map(|dialect| load.supports_dialect(dialect)), [true, true, false]);
+    assert!(DIALECTS.iter().all(|&dialect| {
+        catalog(SHOP).resolve_load("shop", TABLES).unwrap().supports_dialect(dialect)
+    }));
 }
 
 /// What a statement that a dialect does not have would have kept is not missed there.
@@ -295,8 +294,8 @@ fn values_are_kept_in_the_dialects_that_a_load_speaks() {
     let text = "name = 'x'\ngroup = 'point'\n[[step]]\nrows = 1\n\
                 sql = { mysql = 'SELECT {int 1..9 as n}', postgres = 'SELECT {int 1..9 as n}' }\n\
                 [[step]]\nrows = 1\nsql = 'SELECT {same n}'";
-    let load = catalog(text).resolve("x", TABLES).unwrap();
-    assert_eq!(DIALECTS.map(|dialect| load.speaks(dialect)), [true, true, false]);
+    let load = catalog(text).resolve_load("x", TABLES).unwrap();
+    assert_eq!(DIALECTS.map(|dialect| load.supports_dialect(dialect)), [true, true, false]);
     program(&load, Dialect::Postgres);
 }
 
@@ -313,8 +312,8 @@ fn a_row_that_is_locked_is_not_only_read() {
     ] {
         let step = format!("[[step]]\nrows = 1\nsql = '{sql}'\n");
         let text = format!("name = 'x'\ngroup = 'point'\n{step}");
-        let load = catalog(&text).resolve("x", TABLES).unwrap();
-        assert_eq!((load.only_reads(), load.writes()), (only_reads, false), "{sql}");
+        let load = catalog(&text).resolve_load("x", TABLES).unwrap();
+        assert_eq!((load.only_reads(), load.writes_rows()), (only_reads, false), "{sql}");
     }
 }
 
@@ -458,21 +457,21 @@ fn no_file_makes_it_panic() {
     let mut read = 0;
     for number in 0..6_000 {
         let mut random = random::stream(&[5, number]);
-        let mut text: String = match random.below(3) {
+        let mut text: String = match random.next_below(3) {
             0 => SHOP.to_owned(),
-            _ => lines.iter().filter(|_| random.below(40) > 0).copied().collect(),
+            _ => lines.iter().filter(|_| random.next_below(40) > 0).copied().collect(),
         };
-        for _ in 0..random.below(4) {
+        for _ in 0..random.next_below(4) {
             let place = |random: &mut random::RandomStream, text: &str| {
-                let mut at = random.below(text.len() as u64 + 1) as usize;
+                let mut at = random.next_below(text.len() as u64 + 1) as usize;
                 while !text.is_char_boundary(at) {
                     at -= 1;
                 }
                 at
             };
             let at = place(&mut random, &text);
-            match random.below(3) {
-                0 => text.insert_str(at, WORDS[random.below(WORDS.len() as u64) as usize]),
+            match random.next_below(3) {
+                0 => text.insert_str(at, WORDS[random.next_below(WORDS.len() as u64) as usize]),
                 1 => drop(text.pop()),
                 _ => {
                     let other = place(&mut random, &text);
@@ -496,20 +495,20 @@ fn no_file_makes_it_panic() {
 fn ask(custom: Custom) {
     let (name, text) = (custom.name.clone(), custom.text.clone());
     let mut catalog = Catalog::default();
-    catalog.add(custom).unwrap();
-    let load = catalog.resolve(&name, TABLES).unwrap();
+    catalog.add_custom(custom).unwrap();
+    let load = catalog.resolve_load(&name, TABLES).unwrap();
     let mut rows = Vec::new();
     for table in 0..load.dataset.tables(Dialect::Sqlite).len() {
-        let units = load.dataset.units(table);
+        let units = load.dataset.unit_count(table);
         let made: u64 =
             (0..units.min(3)).map(|unit| load.dataset.push(table, unit, &mut rows)).sum();
         assert_eq!(made, units.min(3));
     }
-    for dialect in DIALECTS.into_iter().filter(|&dialect| load.speaks(dialect)) {
+    for dialect in DIALECTS.into_iter().filter(|&dialect| load.supports_dialect(dialect)) {
         let ready = ReadyLoad::compile(&load, dialect);
         let ready = ready.unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let EventSource::Program(program) = ready.part() else { panic!() };
+        let EventSource::Program(program) = ready.event_source() else { panic!() };
         let mut event = Event::default();
-        (0..20).for_each(|operation| program.fill(3, operation, &mut event));
+        (0..20).for_each(|operation| program.fill_event(3, operation, &mut event));
     }
 }

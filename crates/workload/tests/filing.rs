@@ -3,7 +3,9 @@
 use dbdyno_model::Dialect;
 use dbdyno_workload::catalog::entries;
 use dbdyno_workload::ready::EventSource;
-use dbdyno_workload::{Catalog, Custom, Event, Filing, Load, Program, ReadyLoad, Tables, resolve};
+use dbdyno_workload::{
+    Catalog, Custom, Event, Filing, Load, Program, ReadyLoad, Tables, resolve_load,
+};
 
 const TABLES: Tables = Tables { count: 2, rows: 1000, seed: 7 };
 const SHOP: &str = include_str!("../../../examples/shop.toml");
@@ -13,20 +15,20 @@ fn check(name: &str, program: &Program) -> Vec<String> {
     let filing = program.filing();
     let mut event = Event::default();
     for operation in 0..300 {
-        program.fill(3, operation, &mut event);
-        let mut counts = vec![0; program.classes().len()];
+        program.fill_event(3, operation, &mut event);
+        let mut counts = vec![0; program.statement_classes().len()];
         event.calls.iter().for_each(|call| counts[call.class as usize] += 1);
         let asked = event.calls.iter().filter(|call| call.expect.is_some());
         let mut asked: Vec<&String> =
-            asked.map(|call| &program.classes()[call.class as usize]).collect();
+            asked.map(|call| &program.statement_classes()[call.class as usize]).collect();
         asked.dedup();
         let kind = event.kind as usize;
-        assert!(kind < filing.kinds(), "{name}");
+        assert!(kind < filing.kind_count(), "{name}");
         match filing {
             Filing::Whole => assert_eq!(asked.len(), 1, "{name}"),
             Filing::Events(classes) => assert_eq!(asked, [&classes[kind]], "{name}"),
             Filing::Statements { classes, per_event } => {
-                assert_eq!(classes, program.classes(), "{name}");
+                assert_eq!(classes, program.statement_classes(), "{name}");
                 assert_eq!(per_event[kind], counts, "{name}");
             }
         }
@@ -38,7 +40,7 @@ fn check(name: &str, program: &Program) -> Vec<String> {
 }
 
 fn program(load: &Load) -> std::sync::Arc<Program> {
-    match ReadyLoad::compile(load, Dialect::Mysql).unwrap().part() {
+    match ReadyLoad::compile(load, Dialect::Mysql).unwrap().event_source() {
         EventSource::Program(program) => program.clone(),
         EventSource::Dialogue(..) => panic!("{} is no program", load.name),
     }
@@ -48,9 +50,9 @@ fn program(load: &Load) -> std::sync::Arc<Program> {
 fn all_loads_file_their_events_as_what_they_are() {
     let (mut seen, mut mixes) = (0, Vec::new());
     for entry in entries() {
-        let load = resolve(entry.name, TABLES).unwrap();
+        let load = resolve_load(entry.name, TABLES).unwrap();
         let ready = ReadyLoad::compile(&load, Dialect::Mysql).unwrap();
-        let EventSource::Program(program) = ready.part() else { continue };
+        let EventSource::Program(program) = ready.event_source() else { continue };
         assert_eq!(ready.filing(), program.filing());
         let classes = check(entry.name, program);
         match program.filing() {
@@ -75,15 +77,15 @@ fn all_loads_file_their_events_as_what_they_are() {
         "update-only",
     ];
     assert_eq!(mixes, expected);
-    let load = resolve("read-write?trx=off", TABLES).unwrap();
+    let load = resolve_load("read-write?trx=off", TABLES).unwrap();
     assert!(!check("without transactions", &program(&load)).contains(&"begin".to_owned()));
 }
 
 #[test]
 fn transactions_of_a_custom_load_are_classes_of_events() {
     let mut catalog = Catalog::default();
-    catalog.add(Custom::parse("shop.toml", SHOP).unwrap()).unwrap();
-    let load = catalog.resolve("shop", TABLES).unwrap();
+    catalog.add_custom(Custom::parse("shop.toml", SHOP).unwrap()).unwrap();
+    let load = catalog.resolve_load("shop", TABLES).unwrap();
     let program = program(&load);
     assert_eq!(check("shop", &program), ["look", "order", "status"]);
     assert!(matches!(program.filing(), Filing::Events(_)));
@@ -115,23 +117,26 @@ fn statements_are_counted_where_one_event_has_several_classes() {
         class = "other"
     "#;
     let mut catalog = Catalog::default();
-    catalog.add(Custom::parse("x.toml", text).unwrap()).unwrap();
-    let program = program(&catalog.resolve("x", TABLES).unwrap());
+    catalog.add_custom(Custom::parse("x.toml", text).unwrap()).unwrap();
+    let program = program(&catalog.resolve_load("x", TABLES).unwrap());
     let classes = check("x", &program);
     assert!(["single", "mixed", "other"].iter().all(|name| classes.contains(&(*name).to_owned())));
-    assert_eq!(program.filing().kinds(), 2);
+    assert_eq!(program.filing().kind_count(), 2);
 }
 
 /// TPC-C's terminals know what they would have asked.
 #[test]
 fn the_class_of_a_transaction_is_known_without_asking() {
-    let load = resolve("tpcc", TABLES).unwrap();
+    let load = resolve_load("tpcc", TABLES).unwrap();
     let ready = ReadyLoad::compile(&load, Dialect::Postgres).unwrap();
     let Filing::Events(classes) = ready.filing() else { panic!("transactions are events") };
-    let mut terminal = ready.partner(1).unwrap();
+    let mut terminal = ready.create_partner(1).unwrap();
     let mut counts = vec![0; classes.len()];
     (0..500).for_each(|operation| counts[terminal.class_of(operation).unwrap()] += 1);
     assert_eq!(counts, [221, 216, 21, 21, 21]);
     assert_eq!(classes[0], "new-order");
-    assert!(!load.rests() && resolve("tpcc?think=on", TABLES).unwrap().rests());
+    assert!(
+        !load.rests_between_events()
+            && resolve_load("tpcc?think=on", TABLES).unwrap().rests_between_events()
+    );
 }

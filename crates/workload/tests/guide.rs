@@ -22,8 +22,8 @@ fn ready(text: &str) -> Result<ReadyLoad, String> {
     let custom = Custom::parse("guide.toml", text).map_err(|error| error.to_string())?;
     let name = custom.name.clone();
     let mut catalog = Catalog::default();
-    catalog.add(custom).unwrap();
-    let load = catalog.resolve(&name, TABLES).unwrap();
+    catalog.add_custom(custom).unwrap();
+    let load = catalog.resolve_load(&name, TABLES).unwrap();
     Ok(ReadyLoad::compile(&load, Dialect::Mysql).unwrap())
 }
 
@@ -31,9 +31,9 @@ fn ready(text: &str) -> Result<ReadyLoad, String> {
 fn as_statement(tables: &str, sql: &str) -> Result<String, String> {
     let step = format!("[[step]]\nrows = '0..'\nchannel = 'text'\nsql = '''{sql}'''\n");
     let ready = ready(&format!("{BEGINNING}{step}{tables}"))?;
-    let EventSource::Program(program) = ready.part() else { panic!("a dialogue") };
+    let EventSource::Program(program) = ready.event_source() else { panic!("a dialogue") };
     let mut event = Event::default();
-    program.fill(0, 0, &mut event);
+    program.fill_event(0, 0, &mut event);
     let call = event.calls.iter().find(|call| call.expect.is_some()).unwrap();
     let mut written = String::new();
     event.write_sql(call, &program.statements()[call.statement as usize], &mut written);
@@ -47,8 +47,8 @@ fn as_column(column: &str) -> Result<String, String> {
     let text = format!("{BEGINNING}{step}{CUSTOMERS}{columns}");
     let custom = Custom::parse("guide.toml", &text).map_err(|error| error.to_string())?;
     let mut catalog = Catalog::default();
-    catalog.add(custom).unwrap();
-    let load = catalog.resolve("x", TABLES).unwrap();
+    catalog.add_custom(custom).unwrap();
+    let load = catalog.resolve_load("x", TABLES).unwrap();
     let mut row = Vec::new();
     load.dataset.push(0, 0, &mut row);
     Ok(String::from_utf8(row).unwrap().trim_end().to_owned())

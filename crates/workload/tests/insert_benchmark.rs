@@ -8,7 +8,9 @@ use dbdyno_model::Dialect;
 use dbdyno_workload::insert_benchmark::{
     BenchmarkStep, Class, ConnectionRole, RolePart, Sizes, sql,
 };
-use dbdyno_workload::{AnswerRows, Arg, Dialogue, DialogueCounts, Link, Spec, TurnFault, resolve};
+use dbdyno_workload::{
+    AnswerRows, Arg, Dialogue, DialogueCounts, Link, Spec, TurnFault, resolve_load,
+};
 
 const DIALECTS: [(Dialect, &str); 3] =
     [(Dialect::Mysql, "mysql"), (Dialect::Postgres, "postgres"), (Dialect::Sqlite, "sqlite")];
@@ -29,7 +31,7 @@ impl AnswerRows for One {
     fn int(&self, _row: usize, _column: usize) -> Option<i64> {
         Some(self.0)
     }
-    fn text(&self, _row: usize, _column: usize) -> Option<&[u8]> {
+    fn text_at(&self, _row: usize, _column: usize) -> Option<&[u8]> {
         None
     }
 }
@@ -59,7 +61,7 @@ impl Link for Recorder {
         Ok(if self.statements[statement].contains("min(") { &One(1001) } else { &One(2000) })
     }
 
-    fn text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
+    fn run_text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
         self.asked.push(sql.to_owned());
         let rows = u64::from(sql.starts_with("SELECT")) * 10;
         Ok(DialogueCounts { rows, changed: self.changed })
@@ -78,11 +80,11 @@ fn asked(
     dialect: Dialect,
     turns: u64,
 ) -> (Vec<String>, Vec<Class>) {
-    let part = RolePart { role, ..RolePart::foreground(step, &sizes(), 2, 7) };
+    let part = RolePart { role, ..RolePart::of_foreground(step, &sizes(), 2, 7) };
     let statements = part.statements(dialect).into_iter().map(|one| one.sql).collect();
     let mut link = Recorder { statements, asked: Vec::new(), changed: step.rows_per_commit() };
-    let mut partner = part.partner(1, dialect);
-    let turn = |operation| Class::ALL[partner.turn(operation, &mut link).unwrap()];
+    let mut partner = part.create_partner(1, dialect);
+    let turn = |operation| Class::ALL[partner.take_turn(operation, &mut link).unwrap()];
     let classes = (0..turns).map(turn).collect();
     (link.asked, classes)
 }
@@ -91,7 +93,7 @@ fn asked(
 fn statements_are_those_of_the_golden_files() {
     for (dialect, name) in DIALECTS {
         let mut story = String::new();
-        let dataset = resolve("l.i0", dbdyno_workload::Tables { count: 1, rows: 1, seed: 7 });
+        let dataset = resolve_load("l.i0", dbdyno_workload::Tables { count: 1, rows: 1, seed: 7 });
         for table in dataset.unwrap().dataset.tables(dialect) {
             writeln!(story, "# table\n{}\n{}", table.create, table.finish.join("\n")).unwrap();
         }
@@ -160,10 +162,10 @@ fn point_queries_ask_for_ids_between_the_first_and_the_last_row() {
 fn a_wrong_number_of_rows_is_said() {
     let part = RolePart {
         role: ConnectionRole::Inserts,
-        ..RolePart::foreground(BenchmarkStep::WriteInBits, &sizes(), 1, 7)
+        ..RolePart::of_foreground(BenchmarkStep::WriteInBits, &sizes(), 1, 7)
     };
     let mut link = Recorder { statements: Vec::new(), asked: Vec::new(), changed: 4 };
-    let fault = part.partner(0, Dialect::Mysql).turn(0, &mut link).unwrap_err();
+    let fault = part.create_partner(0, Dialect::Mysql).take_turn(0, &mut link).unwrap_err();
     assert_eq!(fault, TurnFault::Wrong("pi1: 4 rows inserted, right is 5 to 5".to_owned()));
 }
 

@@ -8,7 +8,7 @@ use dbdyno_model::Dialect;
 use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{
     CallValue, Content, Event, Expect, Load, Program, ReadyLoad, Statement, StatementKind, Tables,
-    catalog, resolve,
+    catalog, resolve_load,
 };
 
 const TABLES: Tables = Tables { count: 2, rows: 1000, seed: 7 };
@@ -20,11 +20,11 @@ const DIALECTS: [(Dialect, &str); 4] = [
 ];
 
 fn load(name: &str) -> Load {
-    resolve(name, TABLES).unwrap_or_else(|error| panic!("{name}: {error}"))
+    resolve_load(name, TABLES).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn program(load: &Load, dialect: Dialect) -> Program {
-    match ReadyLoad::compile(load, dialect).unwrap().part() {
+    match ReadyLoad::compile(load, dialect).unwrap().event_source() {
         EventSource::Program(program) => Program::clone(program),
         EventSource::Dialogue(..) => panic!("{} is a dialogue", load.name),
     }
@@ -38,7 +38,7 @@ fn mixes() -> Vec<Load> {
 
 fn event(program: &Program, client: u32, operation: u64) -> Event {
     let mut event = Event::default();
-    program.fill(client, operation, &mut event);
+    program.fill_event(client, operation, &mut event);
     event
 }
 
@@ -49,7 +49,7 @@ fn the_reference_engine_is_asked_in_mysqls_words() {
     for entry in catalog::entries() {
         let (name, load) = (entry.name, load(entry.name));
         let [mysql, engine] = [Dialect::Mysql, Dialect::Engine].map(|dialect| {
-            assert!(load.speaks(dialect), "{name}");
+            assert!(load.supports_dialect(dialect), "{name}");
             load.dataset.tables(dialect)
         });
         assert_eq!(mysql, engine, "{name}");
@@ -60,7 +60,7 @@ fn the_reference_engine_is_asked_in_mysqls_words() {
 fn statements_are_those_of_the_golden_files() {
     for (dialect, name) in DIALECTS {
         let mut story = String::new();
-        for load in mixes().into_iter().filter(|load| load.speaks(dialect)) {
+        for load in mixes().into_iter().filter(|load| load.supports_dialect(dialect)) {
             let program = program(&load, dialect);
             let event = event(&program, 0, 0);
             writeln!(story, "# {} ({}) — {}", load.name, load.group.name(), load.about).unwrap();
@@ -79,7 +79,7 @@ fn tables_are_those_of_the_golden_file() {
     let mut story = String::new();
     for (dialect, name) in DIALECTS {
         let loads = ["point-query", "join", "bulk-insert", "readrandom", "fillseq"].map(load);
-        let spoken = loads.into_iter().filter(|load| load.speaks(dialect));
+        let spoken = loads.into_iter().filter(|load| load.supports_dialect(dialect));
         for dataset in spoken.map(|load| load.dataset) {
             writeln!(story, "# {name}: {}", dataset.key()).unwrap();
             for table in dataset.tables(dialect) {
@@ -114,7 +114,7 @@ fn shown(event: &Event, value: &CallValue) -> String {
         CallValue::Null => "NULL".to_owned(),
         CallValue::Int(number) => number.to_string(),
         CallValue::Text { start, length } => {
-            format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
+            format!("'{}'", String::from_utf8_lossy(event.text_slice(start, length)))
         }
     }
 }
@@ -131,7 +131,7 @@ fn check_golden(name: &str, actual: &str) {
 #[test]
 fn what_does_not_write_only_reads() {
     for load in mixes() {
-        assert_eq!(load.only_reads(), !load.writes(), "{}", load.name);
+        assert_eq!(load.only_reads(), !load.writes_rows(), "{}", load.name);
     }
 }
 
@@ -176,7 +176,7 @@ fn names_that_mean_the_same_resolve_to_the_same_statements() {
     for wrong in
         ["point-query_range=7", "point-query?range=5", "read-only?rand=zipf", "scan?rows=1"]
     {
-        assert!(resolve(wrong, TABLES).is_err(), "{wrong}");
+        assert!(resolve_load(wrong, TABLES).is_err(), "{wrong}");
     }
 }
 

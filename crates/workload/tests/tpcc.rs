@@ -36,7 +36,7 @@ impl AnswerRows for Canned {
     fn int(&self, _row: usize, column: usize) -> Option<i64> {
         Some(3001 + column as i64)
     }
-    fn text(&self, _row: usize, column: usize) -> Option<&[u8]> {
+    fn text_at(&self, _row: usize, column: usize) -> Option<&[u8]> {
         Some(if column == 0 { self.first.as_bytes() } else { b"some characters of text" })
     }
 }
@@ -102,7 +102,7 @@ impl Link for Notes {
         Ok(&self.answer)
     }
 
-    fn text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
+    fn run_text(&mut self, sql: &str) -> Result<DialogueCounts, TurnFault> {
         panic!("{sql}: TPC-C asks by number only");
     }
 }
@@ -118,13 +118,13 @@ fn conversations_are_those_of_the_golden_files() {
             script.finish.iter().for_each(|sql| writeln!(story, "{sql}").unwrap());
         }
         story.push('\n');
-        let mut classes = LOAD.classes();
+        let mut classes = LOAD.class_names();
         classes.push("new-order that rolls back".to_owned());
         for (index, class) in classes.iter().enumerate() {
-            let mut partner = LOAD.partner(0, dialect);
+            let mut partner = LOAD.create_partner(0, dialect);
             let notes = (0..).find_map(|operation| {
                 let mut notes = Notes::new(dialect);
-                let drawn = partner.turn(operation, &mut notes).unwrap();
+                let drawn = partner.take_turn(operation, &mut notes).unwrap();
                 let rolls_back = notes.story().ends_with("ROLLBACK\n");
                 let lines = notes.story().matches("INSERT INTO tpcc_order_line").count();
                 let short = drawn > 0 || lines + usize::from(rolls_back) == 5;
@@ -152,14 +152,15 @@ fn a_turn_that_was_rolled_back_is_asked_again_word_by_word() {
     let mut cut_short = 0;
     for operation in 0..60 {
         let mut whole = Notes::new(Dialect::Mysql);
-        let class = LOAD.partner(3, Dialect::Mysql).turn(operation, &mut whole).unwrap();
-        let mut partner = LOAD.partner(3, Dialect::Mysql);
+        let class =
+            LOAD.create_partner(3, Dialect::Mysql).take_turn(operation, &mut whole).unwrap();
+        let mut partner = LOAD.create_partner(3, Dialect::Mysql);
         let mut notes = Notes::new(Dialect::Mysql);
         notes.rolled_back_at = Some(whole.written.len() / 2);
-        assert_eq!(partner.turn(operation, &mut notes), Err(TurnFault::AskAgain));
+        assert_eq!(partner.take_turn(operation, &mut notes), Err(TurnFault::AskAgain));
         cut_short += notes.written.len();
         notes.written.clear();
-        assert_eq!(partner.turn(operation, &mut notes), Ok(class));
+        assert_eq!(partner.take_turn(operation, &mut notes), Ok(class));
         assert_eq!(notes.story(), whole.story());
     }
     assert!(cut_short > 0);
@@ -168,10 +169,10 @@ fn a_turn_that_was_rolled_back_is_asked_again_word_by_word() {
 #[test]
 fn every_statement_is_used() {
     let mut used = vec![false; LOAD.statements(Dialect::Mysql).len()];
-    let mut partner = LOAD.partner(0, Dialect::Mysql);
+    let mut partner = LOAD.create_partner(0, Dialect::Mysql);
     for operation in 0..500 {
         let mut notes = Notes::new(Dialect::Mysql);
-        partner.turn(operation, &mut notes).unwrap();
+        partner.take_turn(operation, &mut notes).unwrap();
         notes.written.iter().for_each(|(statement, _)| used[*statement] = true);
     }
     let idle: Vec<usize> = (0..used.len()).filter(|&statement| !used[statement]).collect();

@@ -29,34 +29,34 @@ use std::time::{Duration, Instant};
 use libtest::{Reader, TestFailure, TestTime};
 use steps::Step;
 
-use crate::place::repository;
+use crate::place::repository_folder;
 
 /// Everything that `make test` stands for.
-pub(crate) fn test() -> ExitCode {
-    let steps = steps::all();
+pub(crate) fn run_all() -> ExitCode {
+    let steps = steps::all_steps();
     let is_built_once = !has_parts(&target());
     ended(run(&if is_built_once { steps::built_once(steps) } else { steps }))
 }
 
 /// What is quick: the form of the code, and the tests inside of the crates.
-pub(crate) fn check() -> ExitCode {
-    ended(run(&steps::quick()))
+pub(crate) fn run_quick_check() -> ExitCode {
+    ended(run(&steps::quick_steps()))
 }
 
 /// All property tests, each time with another seed, which is said.
-pub(crate) fn properties(seeds: &str) -> ExitCode {
+pub(crate) fn run_properties(seeds: &str) -> ExitCode {
     let steps = seeds.parse().map_err(|_| format!("{seeds:?} is no number of seeds"));
-    ended(steps.and_then(|seeds| run(&properties::steps(seeds)?)))
+    ended(steps.and_then(|seeds| run(&properties::property_steps(seeds)?)))
 }
 
 /// The tests that are left to the soak.
-pub(crate) fn soak() -> ExitCode {
-    ended(soak::step().and_then(|step| run(&[step])))
+pub(crate) fn run_soak() -> ExitCode {
+    ended(soak::soak_step().and_then(|step| run(&[step])))
 }
 
 /// Faults that tests must notice.
 pub(crate) fn faults(word: &str) -> ExitCode {
-    ended(faults::plant(repository(), &target(), word))
+    ended(faults::plant_faults(repository_folder(), &target(), word))
 }
 
 /// Every test so many times, on a host whose processors have other work to do: whatever fails rests
@@ -65,12 +65,12 @@ pub(crate) fn repeat(times: &str) -> ExitCode {
     let times = times.parse().map_err(|_| format!("{times:?} is no number of runs"));
     ended(times.and_then(|times| {
         let _busy = neighbours::Busy::start();
-        run(&steps::repeated(times))
+        run(&steps::repeated_tests(times))
     }))
 }
 
 /// The tests of the last run that took longest.
-pub(crate) fn slowest(count: &str) -> ExitCode {
+pub(crate) fn show_slowest(count: &str) -> ExitCode {
     let table = count.parse().map_err(|_| format!("{count:?} is no number of tests"));
     let table = table.and_then(|count| Ok(slowest_of(&read_times()?, count)));
     ended(table.map(|table| {
@@ -93,7 +93,7 @@ fn ended(outcome: Result<bool, String>) -> ExitCode {
 /// Where cargo builds, and where log and times go.
 fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    repository().join(target)
+    repository_folder().join(target)
 }
 
 /// Whether parts of our crates are kept here, so that the next build is shorter. They make the
@@ -117,7 +117,7 @@ fn run(steps: &[Step]) -> Result<bool, String> {
     let mut log = File::create(target().join("tests.log")).map_err(told)?;
     let (mut ended, mut timed) = (Vec::new(), Vec::new());
     for step in steps {
-        let heading = format!("── {}: {}", step.name, step.line());
+        let heading = format!("── {}: {}", step.name, step.command_line());
         println!("{heading}");
         writeln!(log, "{heading}").map_err(told)?;
         let began = now();
@@ -148,7 +148,7 @@ fn follow(step: &Step, log: &mut File, reader: &mut Reader) -> Result<(), String
     let (output, input) = std::io::pipe().map_err(told)?;
     let mut command = Command::new(&step.program);
     command.args(&step.arguments).envs(step.environment.iter().cloned());
-    command.current_dir(repository());
+    command.current_dir(repository_folder());
     command.stdout(input.try_clone().map_err(told)?).stderr(input);
     let mut child = command.spawn().map_err(told)?;
     // Its ends of the pipe are closed here, or the output would never end.
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_summary_has_all_steps_and_all_failures() {
-        let steps = steps::quick();
+        let steps = steps::quick_steps();
         let ended = |step, failed: &[&str]| StepEnd {
             step,
             took: Duration::from_millis(61_040),

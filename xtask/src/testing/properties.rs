@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::steps::{self, Step};
-use crate::place::repository;
+use crate::place::repository_folder;
 use crate::tidy::tree::Tree;
 
 /// A step for each of so many fresh seeds.
-pub(super) fn steps(seeds: u64) -> Result<Vec<Step>, String> {
-    let tree = Tree::read(repository())?;
+pub(super) fn property_steps(seeds: u64) -> Result<Vec<Step>, String> {
+    let tree = Tree::read(repository_folder())?;
     let mut names = BTreeSet::new();
     for (path, text) in tree.files().filter(|(path, _)| path.ends_with(".rs")) {
         // A name is a part of the names of tests to run: one of an example here runs many others.
@@ -25,8 +25,8 @@ pub(super) fn steps(seeds: u64) -> Result<Vec<Step>, String> {
     let names: Vec<&str> = names.into_iter().collect();
     let step = |_| {
         let seed = RandomState::new().hash_one(0).to_string();
-        let step = steps::tests("properties", &["--lib", "--bins", "--tests"], &names);
-        let step = step.with("PROPTEST_RNG_SEED", &seed);
+        let step = steps::test_step("properties", &["--lib", "--bins", "--tests"], &names);
+        let step = step.with_variable("PROPTEST_RNG_SEED", &seed);
         Step { name: format!("properties with PROPTEST_RNG_SEED={seed}"), ..step }
     };
     Ok((0..seeds).map(step).collect())
@@ -75,7 +75,7 @@ fn no() {}
 
     #[test]
     fn all_of_the_repository_are_asked() {
-        let steps = steps(2).unwrap();
+        let steps = property_steps(2).unwrap();
         assert_eq!(steps.len(), 2);
         assert_ne!(steps[0].environment, steps[1].environment);
         let has = |name: &str| steps[0].arguments.iter().any(|argument| argument == name);

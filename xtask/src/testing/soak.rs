@@ -11,7 +11,7 @@
 //! are parts of tests, and none of these.
 
 use super::steps::{self, Step};
-use crate::place::repository;
+use crate::place::repository_folder;
 use crate::tidy::tree::Tree;
 
 /// How the reason of such a test begins.
@@ -21,8 +21,8 @@ const REASON: &str = "#[ignore = \"soak: ";
 ///
 /// # Errors
 /// Sources that cannot be read, and none of such tests.
-pub(super) fn step() -> Result<Step, String> {
-    let tree = Tree::read(repository())?;
+pub(super) fn soak_step() -> Result<Step, String> {
+    let tree = Tree::read(repository_folder())?;
     let sources = tree.files().filter(|(path, _)| path.ends_with(".rs"));
     let sources = sources.filter(|(path, _)| !path.starts_with("xtask/"));
     let names: Vec<&str> = sources.flat_map(|(_, text)| names_of(text)).collect();
@@ -30,8 +30,8 @@ pub(super) fn step() -> Result<Step, String> {
         return Err(format!("no test has {REASON:?}"));
     }
     let filters = [&["--ignored"], &names[..]].concat();
-    let step = steps::tests("tests of the soak", &["--lib", "--bins", "--tests"], &filters);
-    Ok(step.with("DBDYNO_REQUIRE_SERVERS", "1"))
+    let step = steps::test_step("tests of the soak", &["--lib", "--bins", "--tests"], &filters);
+    Ok(step.with_variable("DBDYNO_REQUIRE_SERVERS", "1"))
 }
 
 /// The functions behind the attribute; others may stand between.
@@ -74,7 +74,7 @@ fn helper() {}
 
     #[test]
     fn there_are_tests_of_the_soak() {
-        let line = step().unwrap().line();
+        let line = soak_step().unwrap().command_line();
         assert!(
             line.contains(" --ignored ") && line.contains("killed_at_a_hundred_moments"),
             "{line}"

@@ -19,13 +19,13 @@ impl Step {
         }
     }
 
-    pub(super) fn with(mut self, name: &str, value: &str) -> Step {
+    pub(super) fn with_variable(mut self, name: &str, value: &str) -> Step {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// As it is typed.
-    pub(super) fn line(&self) -> String {
+    pub(super) fn command_line(&self) -> String {
         let mut words = Vec::new();
         for (name, value) in &self.environment {
             words.push(format!("{name}={value}"));
@@ -43,7 +43,7 @@ impl Step {
 const RUNNER: &str = r#"target."cfg(all())".runner=["env","RUSTC_BOOTSTRAP=1"]"#;
 
 /// Tests of these targets, with the seconds of each.
-pub(super) fn tests(name: &str, targets: &[&str], filters: &[&str]) -> Step {
+pub(super) fn test_step(name: &str, targets: &[&str], filters: &[&str]) -> Step {
     let head = ["cargo", "test", "--locked", "--workspace", "--no-fail-fast", "--config", RUNNER];
     let tail = ["--", "-Zunstable-options", "--report-time"];
     Step::new(name, &[&head[..], targets, &tail, filters].concat())
@@ -52,28 +52,28 @@ pub(super) fn tests(name: &str, targets: &[&str], filters: &[&str]) -> Step {
 /// Every test, with real servers.
 fn all_tests(name: &str) -> Step {
     let targets = ["--lib", "--bins", "--tests"];
-    tests(name, &targets, &[]).with("DBDYNO_REQUIRE_SERVERS", "1")
+    test_step(name, &targets, &[]).with_variable("DBDYNO_REQUIRE_SERVERS", "1")
 }
 
 /// Every test so many times.
-pub(super) fn repeated(times: u64) -> Vec<Step> {
+pub(super) fn repeated_tests(times: u64) -> Vec<Step> {
     (1..=times).map(|time| all_tests(&format!("tests, {time} of {times}"))).collect()
 }
 
 /// The same without what makes the next build shorter and this one longer.
 pub(super) fn built_once(steps: Vec<Step>) -> Vec<Step> {
-    steps.into_iter().map(|step| step.with("CARGO_INCREMENTAL", "0")).collect()
+    steps.into_iter().map(|step| step.with_variable("CARGO_INCREMENTAL", "0")).collect()
 }
 
 /// What is done in a few minutes.
-pub(super) fn quick() -> Vec<Step> {
+pub(super) fn quick_steps() -> Vec<Step> {
     let mut steps = form();
-    steps.push(tests("unit tests", &["--lib", "--bins"], &[]));
+    steps.push(test_step("unit tests", &["--lib", "--bins"], &[]));
     steps
 }
 
 /// Everything.
-pub(super) fn all() -> Vec<Step> {
+pub(super) fn all_steps() -> Vec<Step> {
     let mut steps = form();
     let smallest = ["cargo", "clippy", "--locked", "-p", "dbdyno", "--no-default-features"];
     let denied = ["--", "-D", "warnings"];
@@ -84,7 +84,7 @@ pub(super) fn all() -> Vec<Step> {
     steps.push(Step::new("orders", &["make", "--no-print-directory", "--keep-going", "orders"]));
     steps.push(
         Step::new("documentation", &[&documentation[..], &private].concat())
-            .with("RUSTDOCFLAGS", "-Dwarnings"),
+            .with_variable("RUSTDOCFLAGS", "-Dwarnings"),
     );
     steps.push(Step::new("page", &["tools/page"]));
     steps
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn a_step_is_shown_as_it_is_typed() {
-        let step = super::tests("t", &["--lib"], &["one"]).with("A", "b");
+        let step = super::test_step("t", &["--lib"], &["one"]).with_variable("A", "b");
         assert_eq!(
-            step.line(),
+            step.command_line(),
             "A=b cargo test --locked --workspace --no-fail-fast --config \
              'target.\"cfg(all())\".runner=[\"env\",\"RUSTC_BOOTSTRAP=1\"]' --lib -- \
              -Zunstable-options --report-time one"
@@ -117,13 +117,15 @@ mod tests {
 
     #[test]
     fn the_terms_of_others_are_a_step_of_the_quick_check() {
-        assert!(quick().iter().any(|step| step.line() == "cargo xtask third-parties"));
+        assert!(
+            quick_steps().iter().any(|step| step.command_line() == "cargo xtask third-parties")
+        );
     }
 
     #[test]
     fn without_servers_the_tests_fail() {
-        let all = all();
+        let all = all_steps();
         let step = all.iter().find(|step| step.name == "tests").unwrap();
-        assert!(step.line().starts_with("DBDYNO_REQUIRE_SERVERS=1 cargo test "));
+        assert!(step.command_line().starts_with("DBDYNO_REQUIRE_SERVERS=1 cargo test "));
     }
 }

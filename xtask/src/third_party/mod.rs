@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::place::repository;
+use crate::place::repository_folder;
 use licences::is_met;
 use packages::Package;
 
@@ -53,7 +53,7 @@ struct Sources {
 
 impl Rules {
     fn read() -> Result<Rules, String> {
-        let path = repository().join("deny.toml");
+        let path = repository_folder().join("deny.toml");
         let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
         let rules = text.and_then(|text| toml::from_str(&text).map_err(|error| error.to_string()));
         rules.map_err(|error| format!("{}: {error}", path.display()))
@@ -62,7 +62,7 @@ impl Rules {
     /// What speaks against a package, a sentence each. What is in the repository is ours.
     fn against(&self, package: &Package) -> Vec<String> {
         let Some(source) = &package.source else { return Vec::new() };
-        let (name, mut found) = (package.shown(), Vec::new());
+        let (name, mut found) = (package.name_and_version(), Vec::new());
         let registry = source.strip_prefix("registry+");
         if !registry.is_some_and(|from| self.sources.registries.iter().any(|known| known == from)) {
             found.push(format!("{name} comes from {source}, which is not among the registries"));
@@ -85,9 +85,9 @@ impl Rules {
 ///
 /// # Errors
 /// Packages or rules that cannot be read.
-pub(crate) fn check() -> Result<Vec<String>, String> {
+pub(crate) fn check_packages() -> Result<Vec<String>, String> {
     let rules = Rules::read()?;
-    let all = packages::all()?;
+    let all = packages::all_packages()?;
     Ok(all.iter().flat_map(|package| rules.against(package)).collect())
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn check() -> Result<Vec<String>, String> {
 /// What cannot be read or written.
 pub(crate) fn write_notices(path: &Path) -> Result<usize, String> {
     let used = packages::in_the_program()?;
-    let text = notices::of(&used)?;
+    let text = notices::package_notices(&used)?;
     let written = std::fs::write(path, text);
     written.map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(used.len())
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_this_repository_uses_is_allowed() {
-        assert_eq!(check().unwrap(), [""; 0]);
+        assert_eq!(check_packages().unwrap(), [""; 0]);
     }
 
     #[test]

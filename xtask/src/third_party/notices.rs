@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::packages::Package;
-use crate::place::repository;
+use crate::place::repository_folder;
 
 /// How the names of files begin in which terms stand, in capitals.
 const BEGINNINGS: [&str; 5] = ["LICEN", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
@@ -43,21 +43,21 @@ const SCRIPTS: [(&str, &str); 2] =
 ///
 /// # Errors
 /// A file that cannot be read.
-pub(super) fn of(packages: &[Package]) -> Result<String, String> {
+pub(super) fn package_notices(packages: &[Package]) -> Result<String, String> {
     let mut text = HEAD.to_owned();
     let mut bodies: BTreeMap<String, Vec<String>> = BTreeMap::new();
     text.push('\n');
     for package in packages {
         let terms = package.license.as_deref().unwrap_or("see below");
         let place = package.repository.as_deref().unwrap_or_default();
-        let _infallible = writeln!(text, "  {}: {terms}  {place}", package.shown());
+        let _infallible = writeln!(text, "  {}: {terms}  {place}", package.name_and_version());
         for body in terms_of(package)? {
-            bodies.entry(body).or_default().push(package.shown());
+            bodies.entry(body).or_default().push(package.name_and_version());
         }
     }
     for (name, file) in SCRIPTS {
         let _infallible = writeln!(text, "  {name}: MIT");
-        let body = read(&repository().join("web/licences").join(file))?;
+        let body = read(&repository_folder().join("web/licences").join(file))?;
         bodies.entry(body).or_default().push(name.to_owned());
     }
     let _infallible = writeln!(text, "\n{SQLITE}");
@@ -84,7 +84,7 @@ fn terms_of(package: &Package) -> Result<Vec<String>, String> {
     if let Some((comment, _)) = comment.filter(|(text, _)| text.contains("Copyright")) {
         return Ok(vec![comment.trim_matches(['*', '\n']).to_owned()]);
     }
-    let mit = read(&repository().join("LICENSE-MIT"))?;
+    let mit = read(&repository_folder().join("LICENSE-MIT"))?;
     let (_, terms) = mit.split_once("Permission").ok_or("LICENSE-MIT grants no permission")?;
     let makers = package.authors.join(", ");
     Ok(vec![format!("Copyright (c) {makers} and contributors\n\nPermission{terms}")])
@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn everything_in_the_program_stands_there_with_its_terms() {
         let used = packages::in_the_program().unwrap();
-        let text = of(&used).unwrap();
+        let text = package_notices(&used).unwrap();
         for package in &used {
-            let heading = format!("  {}: ", package.shown());
+            let heading = format!("  {}: ", package.name_and_version());
             assert!(text.contains(&heading), "{heading}");
             assert!(!terms_of(package).unwrap().iter().all(String::is_empty), "{heading}");
         }

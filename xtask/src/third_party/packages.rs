@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::place::repository;
+use crate::place::repository_folder;
 
 /// The machines that the program is for.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -29,7 +29,7 @@ pub(super) struct Package {
 }
 
 impl Package {
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn name_and_version(&self) -> String {
         format!("{} {}", self.name, self.version)
     }
 }
@@ -67,7 +67,7 @@ struct Use {
 ///
 /// # Errors
 /// What cargo says.
-pub(super) fn all() -> Result<Vec<Package>, String> {
+pub(super) fn all_packages() -> Result<Vec<Package>, String> {
     Ok(metadata()?.packages)
 }
 
@@ -100,7 +100,8 @@ pub(super) fn in_the_program() -> Result<Vec<Package>, String> {
 fn metadata() -> Result<Metadata, String> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["metadata", "--locked", "--format-version", "1", "--filter-platform", TARGET]);
-    let output = cargo.current_dir(repository()).output().map_err(|error| error.to_string())?;
+    let output =
+        cargo.current_dir(repository_folder()).output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("cargo metadata: {}", said.trim()));

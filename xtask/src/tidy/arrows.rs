@@ -94,7 +94,7 @@ const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";
 const PROGRAM: &str = "dbdyno";
 
 /// Checks the manifests of all crates, and that each has its invariant.
-pub(super) fn check(tree: &Tree, found: &mut Vec<Violation>) {
+pub(super) fn check_tree(tree: &Tree, found: &mut Vec<Violation>) {
     let crates = crates(tree);
     for &(name, path, manifest) in &crates {
         match ARROWS.iter().position(|(known, _)| *known == name) {
@@ -242,7 +242,7 @@ mod tests {
     fn arrows_of(name: &str, manifest: &str) -> Vec<String> {
         let path = format!("crates/{name}/Cargo.toml");
         let mut found = Vec::new();
-        check(&Tree::planted(&[(&path, manifest)]), &mut found);
+        check_tree(&Tree::planted(&[(&path, manifest)]), &mut found);
         let mine = found.into_iter().filter(|violation| violation.path == path);
         mine.map(|violation| format!("{}: {}", violation.line, violation.what)).collect()
     }
@@ -283,7 +283,7 @@ mod tests {
         let new = arrows_of("gearbox", "[package]\n");
         assert_eq!(new, ["1: gearbox is not in the table of crates"]);
         let mut found = Vec::new();
-        check(&Tree::planted(&[]), &mut found);
+        check_tree(&Tree::planted(&[]), &mut found);
         let missing = found.iter().filter(|violation| violation.rule == Rule::Arrow).count();
         assert_eq!(missing, ARROWS.len());
     }
@@ -292,7 +292,7 @@ mod tests {
     fn xtask_depends_on_nothing_of_ours() {
         let manifest = "[dependencies]\ndbdyno-model.workspace = true";
         let mut found = Vec::new();
-        check(&Tree::planted(&[("xtask/Cargo.toml", manifest)]), &mut found);
+        check_tree(&Tree::planted(&[("xtask/Cargo.toml", manifest)]), &mut found);
         assert!(found.iter().any(|violation| violation.what == "xtask depends on model"));
     }
 

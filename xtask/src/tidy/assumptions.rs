@@ -19,7 +19,7 @@ const PLACE: &str = "crates/stats/src/";
 const WORD: &str = "Assumes";
 
 /// Checks one source.
-pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn check_source(source: &Source, found: &mut Vec<Violation>) {
     if !source.path.starts_with(PLACE) {
         return;
     }
@@ -54,7 +54,7 @@ mod tests {
 
     fn lines(path: &str, text: &str) -> Vec<usize> {
         let mut found = Vec::new();
-        check(&Source::read(path, text).unwrap(), &mut found);
+        check_source(&Source::read(path, text).unwrap(), &mut found);
         assert!(found.iter().all(|violation| violation.rule == Rule::Assumption));
         found.into_iter().map(|violation| violation.line).collect()
     }

@@ -19,7 +19,7 @@ use super::source::Source;
 type Segments = Vec<String>;
 
 /// Finds the circles of all crates.
-pub(super) fn check(sources: &[Source], found: &mut Vec<Violation>) {
+pub(super) fn check_sources(sources: &[Source], found: &mut Vec<Violation>) {
     let mut crates: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
     for source in sources.iter().filter(|source| source.language == Language::Rust) {
         if let Some((root, _)) = source.path.split_once("/src/") {
@@ -309,7 +309,7 @@ mod tests {
         let sources: Vec<Source> =
             files.iter().filter_map(|(path, text)| Source::read(path, text)).collect();
         let mut found = Vec::new();
-        check(&sources, &mut found);
+        check_sources(&sources, &mut found);
         found.into_iter().map(|violation| violation.what).collect()
     }
 

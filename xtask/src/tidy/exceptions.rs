@@ -17,7 +17,10 @@ pub(super) struct Exception {
 pub(super) const EXCEPTIONS: &[Exception] = &[];
 
 /// Takes away what is permitted, and adds the exceptions that permit nothing.
-pub(super) fn apply(violations: Vec<Violation>, exceptions: &[Exception]) -> Vec<Violation> {
+pub(super) fn apply_exceptions(
+    violations: Vec<Violation>,
+    exceptions: &[Exception],
+) -> Vec<Violation> {
     let permits = |exception: &Exception, violation: &Violation| {
         exception.rule == violation.rule
             && exception.path == violation.path
@@ -57,12 +60,12 @@ mod tests {
         ];
         let mut all = others.to_vec();
         all.push(own);
-        assert_eq!(apply(all, &[EXCEPTION]), others);
+        assert_eq!(apply_exceptions(all, &[EXCEPTION]), others);
     }
 
     #[test]
     fn an_exception_that_is_no_longer_needed_fails() {
-        let left = apply(Vec::new(), &[EXCEPTION]);
+        let left = apply_exceptions(Vec::new(), &[EXCEPTION]);
         assert_eq!((left.len(), left[0].rule), (1, Rule::Exception));
         assert!(left[0].what.contains("a good one"));
     }
@@ -71,6 +74,6 @@ mod tests {
     fn an_exception_without_a_reason_fails() {
         let silent = Exception { reason: "", ..EXCEPTION };
         let own = Violation::new(Rule::Clock, "a.rs", 1, "reads a clock");
-        assert_eq!(apply(vec![own], &[silent])[0].rule, Rule::Exception);
+        assert_eq!(apply_exceptions(vec![own], &[silent])[0].rule, Rule::Exception);
     }
 }

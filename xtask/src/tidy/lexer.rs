@@ -25,7 +25,7 @@ pub(super) struct BlankedText {
 }
 
 /// Blanks a text.
-pub(super) fn blank(text: &str, language: Language) -> BlankedText {
+pub(super) fn blank_text(text: &str, language: Language) -> BlankedText {
     let mut lexer = Lexer {
         chars: text.chars().collect(),
         at: 0,
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     fn code(text: &str) -> String {
-        blank(text, Language::Rust).code
+        blank_text(text, Language::Rust).code
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(code(r#"a("b{", 'c') // d {"#), r#"a("  ", ' ')       "#);
         assert_eq!(code("a /* { /* { */ */ b"), format!("a{}b", " ".repeat(17)));
         assert_eq!(code("\"a\n{\" b"), "\" \n \" b");
-        assert_eq!(blank("\"a\" // b", Language::Rust).prose, "\" \" // b");
+        assert_eq!(blank_text("\"a\" // b", Language::Rust).prose, "\" \" // b");
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn typescript_has_templates_and_regular_expressions() {
-        let code = |text| blank(text, Language::TypeScript).code;
+        let code = |text| blank_text(text, Language::TypeScript).code;
         assert_eq!(code("a(`{\n`, /[{]/, '{')"), "a(` \n`, /   /, ' ')");
         assert_eq!(code("a / b / c {"), "a / b / c {");
         assert_eq!(code("<b>don't</b>\n{"), "<b>don'     \n{");
@@ -236,7 +236,7 @@ mod tests {
     fn a_text_that_breaks_off_ends() {
         for text in ["\"a", "r#\"a", "/* a", "'", "'\\", "r#", "`"] {
             for language in [Language::Rust, Language::TypeScript] {
-                assert_eq!(blank(text, language).code.chars().count(), text.chars().count());
+                assert_eq!(blank_text(text, language).code.chars().count(), text.chars().count());
             }
         }
     }

@@ -46,37 +46,37 @@ use tree::Tree;
 ///
 /// # Errors
 /// A sentence, if the repository cannot be read.
-pub(crate) fn check(repository: &Path) -> Result<Vec<Violation>, String> {
+pub(crate) fn check_repository(repository: &Path) -> Result<Vec<Violation>, String> {
     let tree = Tree::read(repository)?;
-    Ok(exceptions::apply(violations(&tree), exceptions::EXCEPTIONS))
+    Ok(exceptions::apply_exceptions(violations(&tree), exceptions::EXCEPTIONS))
 }
 
 /// Every place that breaks a rule whose violations are counted.
 ///
 /// # Errors
 /// A sentence, if the repository cannot be read.
-pub(crate) fn counted(repository: &Path) -> Result<Vec<Violation>, String> {
-    Ok(counted::places(&Source::all(&Tree::read(repository)?)))
+pub(crate) fn counted_violations(repository: &Path) -> Result<Vec<Violation>, String> {
+    Ok(counted::violation_places(&Source::read_all(&Tree::read(repository)?)))
 }
 
 fn violations(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
     for (path, text) in tree.files() {
-        words::paths(path, text, &mut found);
-        words::papers(path, text, &mut found);
+        words::check_paths(path, text, &mut found);
+        words::check_papers(path, text, &mut found);
     }
-    let sources = Source::all(tree);
+    let sources = Source::read_all(tree);
     for source in &sources {
-        sizes::check(source, &mut found);
-        words::check(source, &mut found);
-        owners::check(source, &mut found);
-        assumptions::check(source, &mut found);
+        sizes::check_source(source, &mut found);
+        words::check_source(source, &mut found);
+        owners::check_source(source, &mut found);
+        assumptions::check_source(source, &mut found);
     }
-    circles::check(&sources, &mut found);
-    surface::check(&sources, &mut found);
-    counted::check(&sources, &mut found);
-    programs::check(tree, &mut found);
-    arrows::check(tree, &mut found);
+    circles::check_sources(&sources, &mut found);
+    surface::check_sources(&sources, &mut found);
+    counted::check_sources(&sources, &mut found);
+    programs::check_tree(tree, &mut found);
+    arrows::check_tree(tree, &mut found);
     found.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     found
 }
@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn the_repository_is_tidy() {
-        let violations = check(crate::place::repository()).expect("the repository can be read");
+        let violations = check_repository(crate::place::repository_folder())
+            .expect("the repository can be read");
         let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
         assert!(lines.is_empty(), "{} to mend:\n{}", lines.len(), lines.join("\n"));
     }
@@ -96,8 +97,8 @@ mod tests {
     /// A walk that finds nothing would call everything tidy.
     #[test]
     fn the_walk_sees_this_file_and_the_crates() {
-        let tree = Tree::read(crate::place::repository()).unwrap();
-        let sources = Source::all(&tree);
+        let tree = Tree::read(crate::place::repository_folder()).unwrap();
+        let sources = Source::read_all(&tree);
         for path in ["xtask/src/tidy/mod.rs", "crates/model/src/lib.rs", "crates/stats/src/lib.rs"]
         {
             assert!(sources.iter().any(|source| source.path == path), "{path} was not seen");

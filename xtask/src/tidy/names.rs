@@ -12,7 +12,7 @@
 //! hand, and is free.
 
 use super::rule::{Rule, Violation};
-use super::signature::signatures;
+use super::signature::function_signatures;
 use super::source::{Source, end_of_item};
 
 /// What a Rust programmer knows from the standard library, and formats by their names.
@@ -349,9 +349,9 @@ const STATISTICS: [&str; 36] = [
 ];
 
 /// Finds the functions of a source that others call, and whose name is one word that is no term.
-pub(super) fn vague(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn find_vague_names(source: &Source, found: &mut Vec<Violation>) {
     let is_in_trait = lines_of_traits(source);
-    for signature in signatures(source) {
+    for signature in function_signatures(source) {
         let line = signature.line - 1;
         let is_shared = is_in_trait[line] || is_public(&source.code[line]);
         if is_shared && is_one_word(&signature.name) && !is_term(&signature.name) {
@@ -398,7 +398,7 @@ mod tests {
 
     fn vague_lines(text: &str) -> Vec<usize> {
         let mut found = Vec::new();
-        vague(&Source::read("crates/a/src/b.rs", text).unwrap(), &mut found);
+        find_vague_names(&Source::read("crates/a/src/b.rs", text).unwrap(), &mut found);
         found.into_iter().map(|one| one.line).collect()
     }
 

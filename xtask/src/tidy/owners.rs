@@ -90,7 +90,7 @@ const OWNED: &[OwnerRule] = &[
 ];
 
 /// Checks one source. Benchmarks and examples are programs of their own, and free.
-pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn check_source(source: &Source, found: &mut Vec<Violation>) {
     let path = source.path.as_str();
     let is_program = path.contains("/benches/") || path.contains("/examples/");
     if source.language != Language::Rust || is_program {
@@ -105,7 +105,7 @@ pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
         for (index, code) in source.code.iter().enumerate() {
             let is_free = owned.tests == Tests::Free && source.is_test[index];
             if !is_free && (owned.does)(code) {
-                let what = format!("{} {}", source.owner(), owned.what);
+                let what = format!("{} {}", source.owning_crate(), owned.what);
                 found.push(Violation::new(owned.rule, path, index + 1, what));
             }
         }
@@ -118,7 +118,7 @@ mod tests {
 
     fn rules(path: &str, code: &str) -> Vec<Rule> {
         let mut found = Vec::new();
-        check(&Source::read(path, code).unwrap(), &mut found);
+        check_source(&Source::read(path, code).unwrap(), &mut found);
         found.into_iter().map(|violation| violation.rule).collect()
     }
 

@@ -16,7 +16,7 @@ use super::rule::{Rule, Violation};
 use super::tree::Tree;
 
 /// Finds crates with several programs that cargo found, and files that none of them has.
-pub(super) fn check(tree: &Tree, found: &mut Vec<Violation>) {
+pub(super) fn check_tree(tree: &Tree, found: &mut Vec<Violation>) {
     let mut crates: BTreeMap<&str, Vec<(&str, &str, &str)>> = BTreeMap::new();
     for (path, text) in tree.files() {
         if let Some((root, inner)) = path.split_once("/tests/")
@@ -66,7 +66,7 @@ mod tests {
 
     fn told(files: &[(&str, &str)]) -> Vec<String> {
         let mut found = Vec::new();
-        check(&Tree::planted(files), &mut found);
+        check_tree(&Tree::planted(files), &mut found);
         found.iter().map(|violation| format!("{} {}", violation.path, violation.what)).collect()
     }
 

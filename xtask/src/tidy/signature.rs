@@ -1,6 +1,6 @@
 //! Where functions are declared, and what they take.
 
-use super::sizes::{end_of_body, heads};
+use super::sizes::{end_of_body, function_heads};
 use super::source::Source;
 
 /// One function that is not a test's.
@@ -15,10 +15,10 @@ pub(super) struct Signature {
 }
 
 /// All functions of a source in Rust.
-pub(super) fn signatures(source: &Source) -> Vec<Signature> {
+pub(super) fn function_signatures(source: &Source) -> Vec<Signature> {
     let mut found = Vec::new();
     for (at, line) in source.code.iter().enumerate().filter(|(at, _)| !source.is_test[*at]) {
-        for (column, name) in heads(line, source.language) {
+        for (column, name) in function_heads(line, source.language) {
             let end = end_of_body(&source.code, at, column).map(|end| end + 1);
             let parameters = parameters(&source.code, at, column);
             let name = name.trim_start_matches("fn ").to_owned();
@@ -64,7 +64,7 @@ mod tests {
 
     fn taken(text: &str) -> Vec<String> {
         let source = Source::read("crates/a/src/b.rs", text).unwrap();
-        signatures(&source).remove(0).parameters
+        function_signatures(&source).remove(0).parameters
     }
 
     #[test]

@@ -12,7 +12,7 @@ const LINE_COLUMNS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 800;
 
 /// Checks one file.
-pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn check_source(source: &Source, found: &mut Vec<Violation>) {
     for function in functions(source) {
         if function.lines > FUNCTION_LINES_MAX && !source.is_test[function.line - 1] {
             let Function { line, name, lines } = function;
@@ -50,7 +50,7 @@ struct Function {
 fn functions(source: &Source) -> Vec<Function> {
     let mut functions = Vec::new();
     for (index, line) in source.code.iter().enumerate() {
-        for (column, name) in heads(line, source.language) {
+        for (column, name) in function_heads(line, source.language) {
             if let Some(end) = end_of_body(&source.code, index, column) {
                 functions.push(Function { line: index + 1, name, lines: end - index + 1 });
             }
@@ -60,7 +60,7 @@ fn functions(source: &Source) -> Vec<Function> {
 }
 
 /// Where functions begin in a line of code, as byte columns behind the keyword, with their names.
-pub(super) fn heads(line: &str, language: Language) -> Vec<(usize, String)> {
+pub(super) fn function_heads(line: &str, language: Language) -> Vec<(usize, String)> {
     let is_word = |char: char| char.is_alphanumeric() || char == '_' || char == '$';
     let keyword = match language {
         Language::Rust => "fn",
@@ -114,7 +114,7 @@ mod tests {
 
     fn check_text(path: &str, text: &str) -> Vec<(Rule, usize, String)> {
         let mut found = Vec::new();
-        check(&Source::read(path, text).unwrap(), &mut found);
+        check_source(&Source::read(path, text).unwrap(), &mut found);
         found
             .into_iter()
             .map(|violation| (violation.rule, violation.line, violation.what))

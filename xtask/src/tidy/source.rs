@@ -21,7 +21,7 @@ pub(super) struct Source {
 
 impl Source {
     /// All sources of a tree. A module that its parent declares under `#[cfg(test)]` is test code.
-    pub(super) fn all(tree: &Tree) -> Vec<Source> {
+    pub(super) fn read_all(tree: &Tree) -> Vec<Source> {
         let read = |(path, text)| Source::read(path, text);
         let mut sources: Vec<Source> = tree.files().filter_map(read).collect();
         let test_modules: HashSet<String> = sources.iter().flat_map(test_modules).collect();
@@ -40,7 +40,7 @@ impl Source {
             "ts" | "tsx" | "mts" | "mjs" => Language::TypeScript,
             _ => return None,
         };
-        let blanked = lexer::blank(text, language);
+        let blanked = lexer::blank_text(text, language);
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let code = lines(&blanked.code);
         let is_test =
@@ -56,7 +56,7 @@ impl Source {
     }
 
     /// The crate that the file belongs to, or the folder at the top.
-    pub(super) fn owner(&self) -> &str {
+    pub(super) fn owning_crate(&self) -> &str {
         let rest = self.path.strip_prefix("crates/").unwrap_or(&self.path);
         rest.split('/').next().unwrap_or(rest)
     }
@@ -155,7 +155,7 @@ mod tests {
             ("crates/a/src/b.rs", "fn b() {}\n#[cfg(test)]\nmod d;\n"),
             ("crates/a/src/b/d.rs", "fn e() {}\n"),
         ]);
-        for source in Source::all(&tree) {
+        for source in Source::read_all(&tree) {
             let expected = source.path.ends_with("tests.rs") || source.path.ends_with("d.rs");
             assert_eq!(source.is_test.iter().all(|&is_test| is_test), expected, "{}", source.path);
         }

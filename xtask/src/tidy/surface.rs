@@ -20,7 +20,7 @@ const ITEMS: [&str; 5] =
     ["pub fn ", "pub const fn ", "pub unsafe fn ", "pub const ", "pub static "];
 
 /// Checks all crates that others may use.
-pub(super) fn check(sources: &[Source], found: &mut Vec<Violation>) {
+pub(super) fn check_sources(sources: &[Source], found: &mut Vec<Violation>) {
     let rust: Vec<&Source> =
         sources.iter().filter(|source| source.language == Language::Rust).collect();
     let mut named: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -72,7 +72,7 @@ mod tests {
         let sources: Vec<Source> =
             files.iter().filter_map(|(path, text)| Source::read(path, text)).collect();
         let mut found = Vec::new();
-        check(&sources, &mut found);
+        check_sources(&sources, &mut found);
         found.into_iter().map(|violation| violation.what).collect()
     }
 

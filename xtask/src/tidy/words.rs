@@ -19,7 +19,7 @@ const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/br", "ief")];
 
 /// Checks one source.
-pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn check_source(source: &Source, found: &mut Vec<Violation>) {
     for (index, prose) in source.prose.iter().enumerate() {
         let code = &source.code[index];
         let mut push = |rule, what: String| {
@@ -69,7 +69,7 @@ fn essay(source: &Source, found: &mut Vec<Violation>) {
 }
 
 /// Checks a text of any kind for paths of one machine.
-pub(super) fn paths(path: &str, text: &str, found: &mut Vec<Violation>) {
+pub(super) fn check_paths(path: &str, text: &str, found: &mut Vec<Violation>) {
     for (index, line) in text.lines().enumerate() {
         for word in MACHINE_PATHS {
             if line.match_indices(word).any(|(at, _)| begins_a_path(&line[..at])) {
@@ -81,7 +81,7 @@ pub(super) fn paths(path: &str, text: &str, found: &mut Vec<Violation>) {
 }
 
 /// Checks a text of any kind for sources that a reader cannot open.
-pub(super) fn papers(path: &str, text: &str, found: &mut Vec<Violation>) {
+pub(super) fn check_papers(path: &str, text: &str, found: &mut Vec<Violation>) {
     for (index, line) in text.lines().enumerate() {
         let of_sections = PAPERS.iter().chain(&PAPERS_OF_SECTIONS);
         let sections = of_sections.map(|paper| (*paper, format!("{paper} \u{a7}")));
@@ -121,7 +121,7 @@ mod tests {
     fn papers_that_cannot_be_opened_are_found_and_books_are_not() {
         let lines = |text: &str| {
             let mut found = Vec::new();
-            papers("a.toml", text, &mut found);
+            check_papers("a.toml", text, &mut found);
             found.into_iter().map(|violation| violation.line).collect::<Vec<usize>>()
         };
         for (paper, section) in
@@ -149,7 +149,7 @@ mod tests {
 
     fn rules(path: &str, text: &str) -> Vec<(Rule, usize)> {
         let mut found = Vec::new();
-        check(&Source::read(path, text).unwrap(), &mut found);
+        check_source(&Source::read(path, text).unwrap(), &mut found);
         found.into_iter().map(|violation| (violation.rule, violation.line)).collect()
     }
 
@@ -199,11 +199,15 @@ mod tests {
         for word in MACHINE_PATHS {
             for before in ["", "see ", "\"", "=", "("] {
                 let mut found = Vec::new();
-                paths("docs/A.md", &format!("first\n{before}{word}a\n"), &mut found);
+                check_paths("docs/A.md", &format!("first\n{before}{word}a\n"), &mut found);
                 assert_eq!((found.len(), found[0].line), (1, 2), "{before}{word}");
             }
             let mut found = Vec::new();
-            paths("docs/A.md", &format!("a{word}b https://c.org{word}d ~{word}e"), &mut found);
+            check_paths(
+                "docs/A.md",
+                &format!("a{word}b https://c.org{word}d ~{word}e"),
+                &mut found,
+            );
             assert!(found.is_empty(), "{word}: {found:?}");
         }
     }

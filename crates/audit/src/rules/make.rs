@@ -6,7 +6,7 @@ use super::{Looks, Rule, Tolerance};
 use crate::sources::Citation;
 use crate::topic::Topic;
 
-pub(super) const fn facts(
+pub(super) const fn fact_rule(
     key: &'static str,
     topic: Topic,
     weights: (Weight, Weight),
@@ -26,7 +26,7 @@ pub(super) const fn facts(
     }
 }
 
-pub(super) const fn numbers(
+pub(super) const fn number_rule(
     key: &'static str,
     topic: Topic,
     weights: (Weight, Weight),
@@ -35,10 +35,10 @@ pub(super) const fn numbers(
     advice: &'static str,
     sources: &'static [Citation],
 ) -> Rule {
-    facts(key, topic, weights, forms, advice, sources).within(tolerance)
+    fact_rule(key, topic, weights, forms, advice, sources).with_tolerance(tolerance)
 }
 
-pub(super) const fn warnings(
+pub(super) const fn warning_rule(
     key: &'static str,
     found: (Weight, &'static [&'static str]),
     advice: &'static str,
@@ -57,7 +57,7 @@ pub(super) const fn warnings(
 }
 
 impl Rule {
-    pub(super) const fn within(mut self, tolerance: Tolerance) -> Rule {
+    pub(super) const fn with_tolerance(mut self, tolerance: Tolerance) -> Rule {
         self.tolerance = Some(tolerance);
         self
     }

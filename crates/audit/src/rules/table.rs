@@ -3,7 +3,7 @@
 use dbdyno_model::Weight::{Annotates, Blocks, Harmless, Varied};
 
 use super::instance::OF_INSTANCE;
-use super::make::{facts, numbers, warnings};
+use super::make::{fact_rule, number_rule, warning_rule};
 use super::{Rule, Tolerance};
 use crate::sources::{
     BUG_100191, BULEJ, CALLAGHAN_CHARSET, CALLAGHAN_FLUSHING, CALLAGHAN_FSYNC, CALLAGHAN_RELEASES,
@@ -24,7 +24,7 @@ use crate::topic::Topic;
 
 /// All rules, in the order in which they look.
 pub const RULES: &[Rule] = &[
-    facts(
+    fact_rule(
         "instance",
         Topic::Other,
         (Harmless, Harmless),
@@ -32,7 +32,7 @@ pub const RULES: &[Rule] = &[
         "each instance has its own: nothing to do",
         &[MYSQL_SERVER_UUID],
     ),
-    facts(
+    fact_rule(
         "version",
         Topic::Identity,
         (Annotates, Varied),
@@ -55,7 +55,7 @@ pub const RULES: &[Rule] = &[
          versions are meant",
         &[CALLAGHAN_RELEASES],
     ),
-    facts(
+    fact_rule(
         "packages",
         Topic::Identity,
         (Annotates, Varied),
@@ -64,7 +64,7 @@ pub const RULES: &[Rule] = &[
          them",
         &[DECIDED_SERVERS, PERCONA_ALLOCATORS],
     ),
-    facts(
+    fact_rule(
         "translation",
         Topic::Identity,
         (Harmless, Harmless),
@@ -72,7 +72,7 @@ pub const RULES: &[Rule] = &[
         "one description, spelled as each release wants it: nothing to do",
         &[DECIDED_OPTIONS],
     ),
-    facts(
+    fact_rule(
         "charset",
         Topic::Characters,
         (Blocks, Annotates),
@@ -92,7 +92,7 @@ pub const RULES: &[Rule] = &[
          in scan: give both arms the same, with charset=",
         &[CALLAGHAN_CHARSET, MEASURED_CHARSET, MEASURED_SCAN],
     ),
-    facts(
+    fact_rule(
         "durability",
         Topic::Durability,
         (Blocks, Annotates),
@@ -115,7 +115,7 @@ pub const RULES: &[Rule] = &[
          both equally durable",
         &[MYSQL_COMMIT, POSTGRES_COMMIT, WANG_SETTINGS, MEASURED_WAITS],
     ),
-    facts(
+    fact_rule(
         "flush-method",
         Topic::Flushing,
         (Annotates, Annotates),
@@ -136,7 +136,7 @@ pub const RULES: &[Rule] = &[
          both the same, or compare fsyncs per statement",
         &[CALLAGHAN_FSYNC, MDEV_33545],
     ),
-    facts(
+    fact_rule(
         "deadlock-printing",
         Topic::Instruments,
         (Annotates, Annotates),
@@ -153,7 +153,7 @@ pub const RULES: &[Rule] = &[
          turn it off on both",
         &[WANG_DEADLOCKS],
     ),
-    facts(
+    fact_rule(
         "instrumentation",
         Topic::Instruments,
         (Annotates, Annotates),
@@ -178,7 +178,7 @@ pub const RULES: &[Rule] = &[
          on both",
         &[WANG_SETTINGS, ORACLE_PERFORMANCE_SCHEMA],
     ),
-    facts(
+    fact_rule(
         "instrumentation-size",
         Topic::Instruments,
         (Annotates, Harmless),
@@ -190,7 +190,7 @@ pub const RULES: &[Rule] = &[
         "instruments have other sizes; set both alike if performance_schema is on",
         &[WANG_SETTINGS, MEASURED_CAUSES],
     ),
-    facts(
+    fact_rule(
         "debug-build",
         Topic::Build,
         (Blocks, Blocks),
@@ -199,7 +199,7 @@ pub const RULES: &[Rule] = &[
          significantly: take builds of one kind",
         &[POSTGRES_ASSERTIONS],
     ),
-    facts(
+    fact_rule(
         "frame-pointers",
         Topic::Build,
         (Annotates, Annotates),
@@ -208,7 +208,7 @@ pub const RULES: &[Rule] = &[
          seen; take builds of one kind",
         &[KRAVTCHUK],
     ),
-    facts(
+    fact_rule(
         "allocator",
         Topic::Build,
         (Annotates, Annotates),
@@ -217,7 +217,7 @@ pub const RULES: &[Rule] = &[
          third of its rate with 64 threads on 8 processors, and nothing on 4: preload the same one",
         &[PERCONA_ALLOCATORS],
     ),
-    facts(
+    fact_rule(
         "compiler",
         Topic::Build,
         (Annotates, Annotates),
@@ -226,7 +226,7 @@ pub const RULES: &[Rule] = &[
          ls` shows them",
         &[MEASURED_COMPILER, EISENTRAUT],
     ),
-    facts(
+    fact_rule(
         "table-content",
         Topic::Data,
         (Blocks, Blocks),
@@ -234,7 +234,7 @@ pub const RULES: &[Rule] = &[
         "the tables differ, so the work differs: fill them again",
         &[MEASURED_CONTENTS, WANG_GROWTH],
     ),
-    facts(
+    fact_rule(
         "foreign-key-indexes",
         Topic::Data,
         (Blocks, Annotates),
@@ -244,7 +244,7 @@ pub const RULES: &[Rule] = &[
          both, or take it as part of the answer",
         &[MYSQL_FOREIGN_KEYS, POSTGRES_FOREIGN_KEYS],
     ),
-    numbers(
+    number_rule(
         "table-size",
         Topic::Data,
         (Annotates, Annotates),
@@ -254,7 +254,7 @@ pub const RULES: &[Rule] = &[
          the loads are cached in both or in none",
         &[MYSQL_ROW_FORMATS],
     ),
-    facts(
+    fact_rule(
         "table-kind",
         Topic::Data,
         (Annotates, Annotates),
@@ -263,7 +263,7 @@ pub const RULES: &[Rule] = &[
          answer",
         &[MYSQL_ROW_FORMATS],
     ),
-    facts(
+    fact_rule(
         "results",
         Topic::Data,
         (Blocks, Blocks),
@@ -271,7 +271,7 @@ pub const RULES: &[Rule] = &[
         "the same statement has two answers: compare them before comparing times",
         &[PT_UPGRADE, MAXSCALE_DIFF],
     ),
-    facts(
+    fact_rule(
         "plan",
         Topic::Plans,
         (Blocks, Annotates),
@@ -280,7 +280,7 @@ pub const RULES: &[Rule] = &[
          both with EXPLAIN, ANALYZE the tables, or force one plan",
         &[WANG_PLANS, BUG_100191, MEASURED_PLANS],
     ),
-    facts(
+    fact_rule(
         "plan-measured",
         Topic::Plans,
         (Blocks, Annotates),
@@ -290,7 +290,7 @@ pub const RULES: &[Rule] = &[
          EXPLAIN of both, or force one plan",
         &[MEASURED_HEAP],
     ),
-    facts(
+    fact_rule(
         "plan-bounds",
         Topic::Plans,
         (Annotates, Annotates),
@@ -299,7 +299,7 @@ pub const RULES: &[Rule] = &[
          arm: compare EXPLAIN and the optimizer's trace of both",
         &[WANG_PLANS, PERCONA_BOUNDS, MEASURED_CAUSES],
     ),
-    numbers(
+    number_rule(
         "plan-estimate",
         Topic::Plans,
         (Annotates, Annotates),
@@ -309,7 +309,7 @@ pub const RULES: &[Rule] = &[
          bound of a range was lost: compare EXPLAIN",
         &[WANG_PLANS],
     ),
-    numbers(
+    number_rule(
         "plan-misestimate",
         Topic::Plans,
         (Annotates, Annotates),
@@ -320,7 +320,7 @@ pub const RULES: &[Rule] = &[
          compare EXPLAIN ANALYZE of both",
         &[MOERKOTTE, MEASURED_PLANS],
     ),
-    facts(
+    fact_rule(
         "plan-decisions",
         Topic::Plans,
         (Harmless, Harmless),
@@ -328,7 +328,7 @@ pub const RULES: &[Rule] = &[
         "inputs of the optimizer, listed where plans differ: nothing to do",
         &[WANG_PLANS],
     ),
-    facts(
+    fact_rule(
         "histograms",
         Topic::Plans,
         (Annotates, Annotates),
@@ -337,7 +337,7 @@ pub const RULES: &[Rule] = &[
          another one: create or drop the histograms on both",
         &[MYSQL_HISTOGRAMS],
     ),
-    facts(
+    fact_rule(
         "cost-constants",
         Topic::Optimizer,
         (Annotates, Annotates),
@@ -346,7 +346,7 @@ pub const RULES: &[Rule] = &[
          set mysql.server_cost, mysql.engine_cost or optimizer_*_cost alike",
         &[MYSQL_COSTS],
     ),
-    numbers(
+    number_rule(
         "statistics",
         Topic::Plans,
         (Annotates, Annotates),
@@ -355,7 +355,7 @@ pub const RULES: &[Rule] = &[
         "the optimizers estimate different table sizes: ANALYZE both",
         &[MYSQL_STATISTICS, MEASURED_PLANS],
     ),
-    facts(
+    fact_rule(
         "gtid",
         Topic::Replication,
         (Annotates, Annotates),
@@ -363,7 +363,7 @@ pub const RULES: &[Rule] = &[
         "one arm names its transactions and the other does not: set both alike",
         &[CALLAGHAN_RELEASES],
     ),
-    facts(
+    fact_rule(
         "replication",
         Topic::Replication,
         (Annotates, Harmless),
@@ -383,7 +383,7 @@ pub const RULES: &[Rule] = &[
         "what is logged for replicas differs: set both alike",
         &[MYSQL_BINARY_LOG],
     ),
-    facts(
+    fact_rule(
         "cache-size",
         Topic::Memory,
         (Annotates, Annotates),
@@ -405,7 +405,7 @@ pub const RULES: &[Rule] = &[
         "one arm has more memory for its pages: give both the same",
         &[MYSQL_BUFFER_POOL, POSTGRES_RESOURCES],
     ),
-    facts(
+    fact_rule(
         "memory",
         Topic::Memory,
         (Annotates, Harmless),
@@ -429,7 +429,7 @@ pub const RULES: &[Rule] = &[
         "buffers have different sizes: set both alike",
         &[POSTGRES_RESOURCES],
     ),
-    facts(
+    fact_rule(
         "flushing",
         Topic::Flushing,
         (Annotates, Harmless),
@@ -464,7 +464,7 @@ pub const RULES: &[Rule] = &[
          per statement",
         &[CALLAGHAN_FLUSHING],
     ),
-    facts(
+    fact_rule(
         "isolation",
         Topic::Concurrency,
         (Annotates, Annotates),
@@ -479,7 +479,7 @@ pub const RULES: &[Rule] = &[
         "transactions see and lock different things: set the same isolation",
         &[MYSQL_ISOLATION, POSTGRES_ISOLATION],
     ),
-    facts(
+    fact_rule(
         "concurrency",
         Topic::Concurrency,
         (Annotates, Harmless),
@@ -504,7 +504,7 @@ pub const RULES: &[Rule] = &[
         "threads and locks are handled by different rules: set both alike",
         &[MYSQL_THREADS],
     ),
-    facts(
+    fact_rule(
         "optimizer",
         Topic::Optimizer,
         (Annotates, Harmless),
@@ -533,7 +533,7 @@ pub const RULES: &[Rule] = &[
         "the optimizers have different settings: compare plans, or set both alike",
         &[MYSQL_SWITCHES, POSTGRES_PLANNING, WANG_PLANS],
     ),
-    facts(
+    fact_rule(
         "encryption",
         Topic::Sessions,
         (Blocks, Blocks),
@@ -542,7 +542,7 @@ pub const RULES: &[Rule] = &[
          ends time in every statement: give both tls=off, or both tls=required",
         &[MEASURED_ENCRYPTION],
     ),
-    facts(
+    fact_rule(
         "cipher",
         Topic::Sessions,
         (Annotates, Annotates),
@@ -551,7 +551,7 @@ pub const RULES: &[Rule] = &[
          servers offer the same (tls_version, ssl_cipher; ssl_max_protocol_version, ssl_ciphers)",
         &[MEASURED_FOR_RULES],
     ),
-    facts(
+    fact_rule(
         "session",
         Topic::Sessions,
         (Annotates, Harmless),
@@ -573,7 +573,7 @@ pub const RULES: &[Rule] = &[
         "sessions begin differently: set both alike",
         &[MYSQL_MODES],
     ),
-    facts(
+    fact_rule(
         "image",
         Topic::Data,
         (Annotates, Harmless),
@@ -582,7 +582,7 @@ pub const RULES: &[Rule] = &[
          make the image of both anew with --image fresh",
         &[MEASURED_IMAGES],
     ),
-    facts(
+    fact_rule(
         "cold-start",
         Topic::Memory,
         (Annotates, Annotates),
@@ -591,7 +591,7 @@ pub const RULES: &[Rule] = &[
          --cache",
         &[MYSQL_WARM_UP, WANG_TESTS],
     ),
-    facts(
+    fact_rule(
         "host",
         Topic::Host,
         (Annotates, Annotates),
@@ -600,7 +600,7 @@ pub const RULES: &[Rule] = &[
          one run",
         &[YANG, DALY_HOSTS],
     ),
-    facts(
+    fact_rule(
         "process-limits",
         Topic::Host,
         (Annotates, Annotates),
@@ -608,7 +608,7 @@ pub const RULES: &[Rule] = &[
         "the servers run under different limits, or on different disks: start both alike",
         &[DALY_DISKS, DALY_PROCESSORS],
     ),
-    facts(
+    fact_rule(
         "error-log",
         Topic::Course,
         (Blocks, Blocks),
@@ -617,8 +617,8 @@ pub const RULES: &[Rule] = &[
          turn off what is printed",
         &[WANG_DEADLOCKS],
     )
-    .within(Tolerance { ratio: 2.0, least: 4096.0 }),
-    numbers(
+    .with_tolerance(Tolerance { ratio: 2.0, least: 4096.0 }),
+    number_rule(
         "debt",
         Topic::Course,
         (Annotates, Annotates),
@@ -628,7 +628,7 @@ pub const RULES: &[Rule] = &[
          it is measured: put `settle` before the load",
         &[MYSQL_VERSIONS_OF_ROWS, CALLAGHAN_STEPS],
     ),
-    numbers(
+    number_rule(
         "fsyncs",
         Topic::Course,
         (Annotates, Annotates),
@@ -638,7 +638,7 @@ pub const RULES: &[Rule] = &[
          durability",
         &[CALLAGHAN_FSYNC],
     ),
-    numbers(
+    number_rule(
         "furious-flushing",
         Topic::Course,
         (Annotates, Annotates),
@@ -648,7 +648,7 @@ pub const RULES: &[Rule] = &[
          dirty-page limits, or run longer than a checkpoint",
         &[CALLAGHAN_FLUSHING],
     ),
-    numbers(
+    number_rule(
         "deadlocks",
         Topic::Course,
         (Annotates, Annotates),
@@ -658,7 +658,7 @@ pub const RULES: &[Rule] = &[
          taken, and plans that decide it",
         &[MYSQL_DEADLOCKS],
     ),
-    facts(
+    fact_rule(
         "open-transactions",
         Topic::Course,
         (Annotates, Annotates),
@@ -667,88 +667,88 @@ pub const RULES: &[Rule] = &[
          end it, for it keeps old row versions and locks",
         &[MYSQL_VERSIONS_OF_ROWS, POSTGRES_IDLE],
     ),
-    warnings(
+    warning_rule(
         "several-mechanisms",
         (Annotates, &["several-mechanisms"]),
         "two designs of the reference engine differ in several fields, so the ratio is due to no \
          single one of them: vary one at a time",
         &[DECIDED_DESIGNS],
     ),
-    warnings(
+    warning_rule(
         "client-saturated",
         (Blocks, &["client-saturated", "client-paused"]),
         "the client was measured, not the server: more clients, fewer, or a heavier load",
         &[MEASURED_CLIENT],
     ),
-    warnings(
+    warning_rule(
         "client-slow",
         (Annotates, &["client-lag", "client-heavy", "generator-late", "sharded-clients"]),
         "a part of each latency is the client's",
         &[MEASURED_CLIENT, MEASURED_LATENCY],
     ),
-    warnings(
+    warning_rule(
         "idle-states",
         (Annotates, &["idle-states", "not-placed", "one-processor"]),
         "one client on an idle machine measures the wake-up of processors: pin both to one",
         &[MEASURED_IDLE, MEASURED_NOISE],
     ),
-    warnings(
+    warning_rule(
         "host-busy",
         (Annotates, &["foreign-load", "steal", "waiting-arm-busy"]),
         "others were working: repeat on a quiet host",
         &[DALY_HOSTS, MEASURED_NOISE],
     ),
-    warnings(
+    warning_rule(
         "memory-taken",
         (Blocks, &["memory-taken"]),
         "the host of a virtual machine took memory that rested, and whoever touched it paid: give \
          --keep-memory always, or use fewer rows",
         &[MEASURED_MEMORY],
     ),
-    warnings(
+    warning_rule(
         "memory-at-rest",
         (Annotates, &["memory-at-rest"]),
         "the host takes memory that rests: it was brought back before rounds; what is taken while \
          they run is mostly what the load does not touch: use fewer rows where it is not",
         &[MEASURED_MEMORY],
     ),
-    warnings(
+    warning_rule(
         "background-rate",
         (Blocks, &["rate-not-held"]),
         "the background rate was not held: ask for a lower one",
         &[CALLAGHAN_FSYNC],
     ),
-    warnings(
+    warning_rule(
         "not-stationary",
         (Annotates, &["not-stationary", "not-steady", "drift"]),
         "an average over tables that change is an average over different databases",
         &[WANG_GROWTH],
     ),
-    warnings(
+    warning_rule(
         "not-settled",
         (Annotates, &["not-settled"]),
         "background work of one load slows the next one: use fewer rows or a faster disk",
         &[CALLAGHAN_STEPS],
     ),
-    warnings(
+    warning_rule(
         "different-builders",
         (Annotates, &["different-builders"]),
         "compiler, flags and libraries differ beside the version: take one source",
         &[DECIDED_SERVERS, MEASURED_COMPILER],
     ),
-    warnings(
+    warning_rule(
         "not-interleaved",
         (Blocks, &["not-interleaved"]),
         "two runs without a common base arm: measure both in one run",
         &[MEASURED_FOR_RULES, BULEJ],
     ),
-    warnings(
+    warning_rule(
         "environment-changed",
         (Annotates, &["environment-changed"]),
         "the host or a server changed while the run was interrupted: begin a new one",
         &[YANG],
     ),
-    warnings(
+    warning_rule(
         "server-not-observable",
         (Annotates, &["server-not-observable"]),
         "a server elsewhere: its own cost and its process are blank, not guessed",

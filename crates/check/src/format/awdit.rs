@@ -13,8 +13,8 @@
 //! committed. Initial values are written by a session of their own, or are a `0` that none
 //! writes.
 
-use super::sessions::{SessionOperation, Transaction, built};
-use crate::bad_input::{BadInput, bad};
+use super::sessions::{SessionOperation, Transaction, build_history};
+use crate::bad_input::{BadInput, bad_input_at};
 use crate::history::{History, Origin, Times, TransactionOutcome};
 
 /// Whether a text begins with an operation of this form.
@@ -51,11 +51,11 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
             if ops.is_empty() {
                 first = number;
             }
-            ops.push(operation(body).map_err(|what| bad(number, indent + 1, what))?);
+            ops.push(operation(body).map_err(|what| bad_input_at(number, indent + 1, what))?);
         }
     }
     sessions.retain(|session| !session.is_empty());
-    built(&sessions)
+    build_history(&sessions)
 }
 
 fn operation(line: &str) -> Result<SessionOperation, String> {

@@ -16,7 +16,7 @@
 //!
 //! Facts: Tan et al., *Cobra*, OSDI 2020, and its published logs.
 
-use super::sessions::{SessionOperation, Transaction, built};
+use super::sessions::{SessionOperation, Transaction, build_history};
 use crate::bad_input::BadInput;
 use crate::history::{History, Origin, Times, TransactionOutcome};
 
@@ -42,7 +42,7 @@ pub(super) fn read(logs: &[(&str, &[u8])]) -> Result<History, BadInput> {
         each.collect::<Result<Vec<Vec<Transaction>>, BadInput>>()
     };
     let sessions = all(false).or_else(|bad| all(true).map_err(|_| bad))?;
-    built(&sessions)
+    build_history(&sessions)
 }
 
 /// A transaction of a log that has not ended.
@@ -159,7 +159,7 @@ mod tests {
     fn anomaly(logs: &[Vec<u8>]) -> Option<String> {
         let named: Vec<(&str, &[u8])> = logs.iter().map(|log| ("T0.log", &log[..])).collect();
         let history = read(&named).unwrap();
-        let verdict = Checker::new(&history).verdict(Level::Serializable);
+        let verdict = Checker::new(&history).level_verdict(Level::Serializable);
         assert!(!matches!(verdict, LevelVerdict::CannotTell(_)));
         verdict.anomaly().map(str::to_owned)
     }

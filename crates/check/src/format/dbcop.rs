@@ -12,7 +12,7 @@
 //! Complexity of Checking Transactional Consistency*, OOPSLA 2019). There are no times; a value 0
 //! that no transaction writes is what a variable held at the beginning.
 
-use super::sessions::{SessionOperation, Transaction, built};
+use super::sessions::{SessionOperation, Transaction, build_history};
 use crate::bad_input::BadInput;
 use crate::history::{History, Origin, Times, TransactionOutcome};
 
@@ -44,7 +44,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<History, BadInput> {
     if input.at < bytes.len() {
         return input.bad("more bytes than the history says");
     }
-    built(&sessions)
+    build_history(&sessions)
 }
 
 struct Input<'a> {

@@ -13,8 +13,8 @@
 
 use serde_json::Value;
 
-use super::sessions::{SessionOperation, Transaction, built};
-use crate::bad_input::{BadInput, bad, bad_json};
+use super::sessions::{SessionOperation, Transaction, build_history};
+use crate::bad_input::{BadInput, bad_input_at, bad_json};
 use crate::history::{History, Origin, Times, TransactionOutcome};
 
 /// Whether a text begins with a transaction of this form.
@@ -52,7 +52,7 @@ pub(super) fn read_text(text: &str) -> Result<History, BadInput> {
         let mut rest = body;
         while !rest.is_empty() {
             let column = line.len() - line.trim_start().len() + body.len() - rest.len() + 1;
-            let wrong = |what: String| bad(number, column, what);
+            let wrong = |what: String| bad_input_at(number, column, what);
             let split = rest.strip_prefix('[').and_then(|inner| inner.split_once(']'));
             let Some((inner, behind)) = split else {
                 let what = "no transaction; write one as [x:=1 y==2]".to_owned();
@@ -74,7 +74,7 @@ pub(super) fn read_text(text: &str) -> Result<History, BadInput> {
         }
     }
     sessions.retain(|session| !session.is_empty());
-    built(&sessions)
+    build_history(&sessions)
 }
 
 fn operation(word: &str) -> Result<SessionOperation, String> {
@@ -130,7 +130,7 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
         }
         sessions.push(all);
     }
-    built(&sessions)
+    build_history(&sessions)
 }
 
 /// An event; none if it is a read that did not succeed.

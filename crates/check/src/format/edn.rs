@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use dbdyno_json::stands_twice;
 
-use crate::bad_input::{BadInput, bad};
+use crate::bad_input::{BadInput, bad_input_at};
 
 /// Data within data at most: deeper ones are refused before they use up the stack.
 const DEPTH_AT_MOST: usize = 64;
@@ -43,7 +43,7 @@ impl<'a> Edn<'a> {
     }
 
     /// The items of a list, vector or set.
-    pub(super) fn items(&self) -> Option<&[Edn<'a>]> {
+    pub(super) fn as_items(&self) -> Option<&[Edn<'a>]> {
         match self {
             Edn::Items(items) => Some(items),
             _ => None,
@@ -51,7 +51,7 @@ impl<'a> Edn<'a> {
     }
 
     /// How it is written, of what is one word.
-    pub(super) fn word(&self) -> Option<&'a str> {
+    pub(super) fn as_word(&self) -> Option<&'a str> {
         match self {
             Edn::Keyword(word) | Edn::Atom(word) | Edn::Text(word) => Some(word),
             Edn::Nil => Some("nil"),
@@ -60,21 +60,22 @@ impl<'a> Edn<'a> {
     }
 
     /// As it is written, but for spaces; what a map or tag looks like does not matter here.
-    pub(super) fn text(&self) -> String {
-        let many = |items: &[Edn<'_>]| items.iter().map(Edn::text).collect::<Vec<_>>().join(" ");
+    pub(super) fn to_text(&self) -> String {
+        let many = |items: &[Edn<'_>]| items.iter().map(Edn::to_text).collect::<Vec<_>>().join(" ");
         match self {
             Edn::Items(items) => format!("[{}]", many(items)),
             Edn::Map(pairs) => {
-                let pair =
-                    |(key, value): &(Edn<'_>, Edn<'_>)| format!("{} {}", key.text(), value.text());
+                let pair = |(key, value): &(Edn<'_>, Edn<'_>)| {
+                    format!("{} {}", key.to_text(), value.to_text())
+                };
                 format!("{{{}}}", pairs.iter().map(pair).collect::<Vec<_>>().join(" "))
             }
-            word => word.word().unwrap_or_default().to_owned(),
+            word => word.as_word().unwrap_or_default().to_owned(),
         }
     }
 
     /// A whole number from 0.
-    pub(super) fn number(&self) -> Option<u64> {
+    pub(super) fn as_number(&self) -> Option<u64> {
         match self {
             Edn::Atom(word) => word.parse().ok(),
             _ => None,
@@ -161,7 +162,7 @@ impl<'a> Reader<'a> {
     fn bad<T>(&mut self, what: impl Into<String>) -> Result<T, BadInput> {
         let at = self.at.min(self.text.len());
         let (line, column) = self.place(at);
-        Err(bad(line, column, what))
+        Err(bad_input_at(line, column, what))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -269,7 +270,7 @@ impl<'a> Reader<'a> {
             pairs.push((key, self.value(depth + 1)?));
         }
         if let Some(twice) = twice(&pairs) {
-            let key = pairs[twice].0.text();
+            let key = pairs[twice].0.to_text();
             self.at = begins[twice];
             return self.bad(stands_twice(&key));
         }
@@ -339,11 +340,11 @@ mod tests {
         let mut reader = Reader::new(text);
         let (map, line, column) = reader.next().unwrap().unwrap();
         assert_eq!((line, column), (2, 1));
-        let items = map.get("k").unwrap().items().unwrap();
+        let items = map.get("k").unwrap().as_items().unwrap();
         assert_eq!(items, [Edn::Atom("1"), Edn::Atom("-2"), Edn::Text("x\\\"y")]);
         assert_eq!(map.get("n"), Some(&Edn::Nil));
         let (list, _, column) = reader.next().unwrap().unwrap();
-        assert_eq!(list.items().unwrap()[2], Edn::Items(Vec::new()));
+        assert_eq!(list.as_items().unwrap()[2], Edn::Items(Vec::new()));
         assert_eq!(column, 41);
         assert_eq!(reader.next(), Ok(None));
     }

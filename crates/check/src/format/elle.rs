@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use super::edn::{Edn, Reader};
 use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis};
 use super::list::list;
-use crate::bad_input::{BadInput, bad, txn};
+use crate::bad_input::{BadInput, bad_input_at, txn};
 use crate::builder::Builder;
 use crate::history::{
     History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> 
     let mut told = ElleCollector { builder, open, sessions, unit, is_begun: true };
     let mut count = 0;
     while let Some((map, line, column)) = reader.next_item()? {
-        told.map(&map, (line, column), count).map_err(|what| bad(line, column, what))?;
+        told.map(&map, (line, column), count).map_err(|what| bad_input_at(line, column, what))?;
         count += 1;
     }
     let mut open: Vec<Open<'_>> = told.open.drain().map(|(_, open)| open).collect();
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> 
         let by =
             By { process: &open.process, index: open.index, lines: (open.place.0, open.place.0) };
         told.end(&by, open.function, &open.value, TransactionOutcome::Unknown, open.time, u64::MAX)
-            .map_err(|what| bad(open.place.0, open.place.1, what))?;
+            .map_err(|what| bad_input_at(open.place.0, open.place.1, what))?;
     }
     let mut history = told.builder.finish();
     if !told.is_begun {
@@ -90,12 +90,12 @@ impl<'a> ElleCollector<'a> {
         }
         let event = event_of(map, ":value")?;
         // Without a process the client is not known, and no two have a session in common.
-        let process = map.get("process").and_then(Edn::word).unwrap_or_default().to_owned();
-        let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::number);
+        let process = map.get("process").and_then(Edn::as_word).unwrap_or_default().to_owned();
+        let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::as_number);
         let time = time.unwrap_or(count);
         let value = map.get("value").cloned().unwrap_or(Edn::Nil);
-        let function = map.get("f").and_then(Edn::word);
-        let index = map.get("index").and_then(Edn::number);
+        let function = map.get("f").and_then(Edn::as_word);
+        let index = map.get("index").and_then(Edn::as_number);
         let Event::Ended(outcome) = event else {
             let name = process.clone();
             let open = Open { process, value, time, count, place, index, function };
@@ -155,9 +155,9 @@ impl<'a> ElleCollector<'a> {
 
 /// The operations of a transaction: a vector whose items are vectors that begin with a keyword.
 fn operations_of<'a, 'b>(value: &'b Edn<'a>) -> Option<&'b [Edn<'a>]> {
-    let items = value.items()?;
+    let items = value.as_items()?;
     let is_operation =
-        |item: &Edn<'_>| matches!(item.items().and_then(<[_]>::first), Some(Edn::Keyword(_)));
+        |item: &Edn<'_>| matches!(item.as_items().and_then(<[_]>::first), Some(Edn::Keyword(_)));
     items.iter().all(is_operation).then_some(items)
 }
 
@@ -177,7 +177,7 @@ fn operation(
     ops: &mut Vec<Op>,
 ) -> Result<(), String> {
     let known = "an operation is [:append key value], [:w key value] or [:r key value]";
-    let [Edn::Keyword(word), key, value] = op.items().unwrap_or_default() else {
+    let [Edn::Keyword(word), key, value] = op.as_items().unwrap_or_default() else {
         return Err(known.to_owned());
     };
     let kind = match *word {
@@ -186,11 +186,11 @@ fn operation(
         "r" => OperationKind::Read,
         other => return Err(format!(":{other} is no operation; {known}")),
     };
-    let key = builder.key(&key.text());
+    let key = builder.key(&key.to_text());
     if kind == OperationKind::Read && outcome != TransactionOutcome::Ok {
         return Ok(());
     }
-    let Some(items) = value.items() else {
+    let Some(items) = value.as_items() else {
         let value = id(builder, key, value)?;
         if kind != OperationKind::Read && value == INITIAL {
             return Err("a write of nil: values must be unique".to_owned());
@@ -210,7 +210,7 @@ fn id(builder: &mut Builder, key: u32, value: &Edn<'_>) -> Result<WriteId, Strin
     match value {
         Edn::Nil => Ok(INITIAL),
         value => {
-            let word = value.word().ok_or("a value is a number, a word or nil")?;
+            let word = value.as_word().ok_or("a value is a number, a word or nil")?;
             Ok(builder.value(key, word))
         }
     }

@@ -111,7 +111,7 @@ fn text(history: &History, is_ours: bool) -> Result<String, String> {
 /// Outcomes, where a format has no unknown ones: a transaction of which a write was seen has
 /// committed, another one counts as rolled back.
 fn settled(history: &History) -> Vec<TransactionOutcome> {
-    let is_in = Versions::of(history).is_in;
+    let is_in = Versions::from_history(history).is_in;
     is_in
         .iter()
         .map(|is_in| if *is_in { TransactionOutcome::Ok } else { TransactionOutcome::Failed })
@@ -212,7 +212,7 @@ impl Lists {
     /// was made of them would be none that was read.
     fn of(history: &History) -> Result<Lists, String> {
         let has_lists = history.ops.iter().any(|op| op.kind == OperationKind::Append);
-        let versions = has_lists.then(|| Versions::of(history));
+        let versions = has_lists.then(|| Versions::from_history(history));
         let contradictions = FlawKind::IncompatibleOrder as usize;
         if versions.as_ref().is_some_and(|versions| versions.flaw_counts[contradictions] > 0) {
             return Err("lists of this history contradict each other, and Elle's EDN would have \

@@ -16,7 +16,7 @@ pub(super) enum Event {
 /// A sentence, if there is none, or one that Jepsen does not have; `wanted` are the keys that an
 /// operation has.
 pub(super) fn event_of(map: &Edn<'_>, wanted: &str) -> Result<Event, String> {
-    let kind = map.get("type").and_then(Edn::word);
+    let kind = map.get("type").and_then(Edn::as_word);
     match kind {
         Some("invoke") => Ok(Event::Began),
         Some("ok") => Ok(Event::Ended(TransactionOutcome::Ok)),
@@ -29,7 +29,7 @@ pub(super) fn event_of(map: &Edn<'_>, wanted: &str) -> Result<Event, String> {
 
 /// The process that did it.
 pub(super) fn process_of<'a>(map: &Edn<'a>) -> &'a str {
-    map.get("process").and_then(Edn::word).unwrap_or("0")
+    map.get("process").and_then(Edn::as_word).unwrap_or("0")
 }
 
 /// Whether it is what breaks the system under test, and no client.

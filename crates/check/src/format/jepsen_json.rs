@@ -13,7 +13,7 @@ use crate::bad_input::{BadInput, bad_json};
 use crate::history::History;
 
 /// Whether a text begins with an operation of such a history.
-pub(super) fn begins(text: &str) -> bool {
+pub(super) fn begins_with_operation(text: &str) -> bool {
     let Some(Ok(first)) = dbdyno_json::values(text).next() else { return false };
     let map = first.get(0).unwrap_or(&first);
     map.get("type").is_some_and(Value::is_string)

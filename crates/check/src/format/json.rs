@@ -14,7 +14,7 @@
 use serde_json::Value;
 
 use super::list::list;
-use crate::bad_input::{BadInput, bad, bad_json, txn};
+use crate::bad_input::{BadInput, bad_input_at, bad_json, txn};
 use crate::builder::Builder;
 use crate::history::{
     History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         }
         let number = at + 1;
         let value = dbdyno_json::value(line).map_err(|wrong| bad_json(number, wrong))?;
-        transaction(&mut builder, &value, number).map_err(|what| bad(number, 1, what))?;
+        transaction(&mut builder, &value, number).map_err(|what| bad_input_at(number, 1, what))?;
     }
     Ok(builder.finish())
 }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use super::edn::{Edn, Reader};
 use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis, process_of};
-use crate::bad_input::{BadInput, bad};
+use crate::bad_input::{BadInput, bad_input_at};
 use crate::history::TransactionOutcome;
 use crate::objects::{Operation, Operations, Value};
 
@@ -29,6 +29,10 @@ struct Entry<'a> {
     index: Option<u64>,
 }
 
+fn is_step(item: &Edn<'_>) -> bool {
+    matches!(item.as_items().and_then(<[_]>::first), Some(Edn::Keyword(_)))
+}
+
 /// Whether the first operation of a client is one on an object: its name is known, and its value is
 /// no transaction.
 pub(super) fn are_there(text: &str) -> bool {
@@ -38,9 +42,7 @@ pub(super) fn are_there(text: &str) -> bool {
             continue;
         }
         let Some(Edn::Keyword(function)) = map.get("f") else { return false };
-        let items = map.get("value").and_then(Edn::items).unwrap_or_default();
-        let is_step =
-            |item: &Edn<'_>| matches!(item.items().and_then(<[_]>::first), Some(Edn::Keyword(_)));
+        let items = map.get("value").and_then(Edn::as_items).unwrap_or_default();
         let is_transaction = !items.is_empty() && items.iter().all(is_step);
         return FUNCTIONS.contains(function) && !is_transaction;
     }
@@ -57,7 +59,7 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
             passed_over += 1;
             continue;
         }
-        let index = map.get("index").and_then(Edn::number);
+        let index = map.get("index").and_then(Edn::as_number);
         entries.push(Entry { map, line, column, index });
     }
     if entries.iter().all(|entry| entry.index.is_some()) {
@@ -65,7 +67,7 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
     }
     let mut told = OperationCollector { all: Vec::new(), open: HashMap::new(), unit };
     for (now, entry) in (0..).zip(&entries) {
-        told.entry(entry, now).map_err(|what| bad(entry.line, entry.column, what))?;
+        told.entry(entry, now).map_err(|what| bad_input_at(entry.line, entry.column, what))?;
     }
     Ok(Operations { all: told.all, passed_over })
 }
@@ -82,7 +84,7 @@ impl OperationCollector {
         let map = &entry.map;
         let event = event_of(map, ":f")?;
         let process = process_of(map).to_owned();
-        let function = map.get("f").and_then(Edn::word);
+        let function = map.get("f").and_then(Edn::as_word);
         let value = map.get("value").map_or(Value::Nil, value_of);
         let Event::Ended(outcome) = event else {
             let function = function.ok_or("an operation without :f")?.to_owned();

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 /// The text without it; anything else as it is.
-pub(super) fn bare(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn strip_wrapping(bytes: &[u8]) -> Cow<'_, [u8]> {
     let utf16 = |unit: fn([u8; 2]) -> u16| {
         let (pairs, _) = bytes[2..].as_chunks::<2>();
         let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn what_is_around_a_text_goes_and_places_stay() {
-        let of = |text: &str| String::from_utf8(bare(text.as_bytes()).into_owned()).unwrap();
+        let of =
+            |text: &str| String::from_utf8(strip_wrapping(text.as_bytes()).into_owned()).unwrap();
         assert_eq!(of("```clojure\n{:a 1}\n```\n"), "\n{:a 1}\n\n");
         assert_eq!(of("> {:a 1}\n>\n> {:b 2}\n"), "  {:a 1}\n \n  {:b 2}\n");
         for same in ["", "\n", "{:a \"> x\"}\n", "> a\nb\n", "r(x,1,0,0)\n"] {
@@ -62,7 +63,7 @@ mod tests {
         }
         let little =
             [0xff, 0xfe].into_iter().chain("{:ä 1}".encode_utf16().flat_map(u16::to_le_bytes));
-        assert_eq!(&*bare(&little.collect::<Vec<u8>>()), "{:ä 1}".as_bytes());
-        assert_eq!(&*bare(b"\xff\x00\x80"), b"\xff\x00\x80");
+        assert_eq!(&*strip_wrapping(&little.collect::<Vec<u8>>()), "{:ä 1}".as_bytes());
+        assert_eq!(&*strip_wrapping(b"\xff\x00\x80"), b"\xff\x00\x80");
     }
 }

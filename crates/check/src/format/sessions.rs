@@ -47,7 +47,7 @@ pub(super) struct Transaction {
 ///
 /// # Errors
 /// There are more of them than a history can have.
-pub(super) fn built(sessions: &[Vec<Transaction>]) -> Result<History, BadInput> {
+pub(super) fn build_history(sessions: &[Vec<Transaction>]) -> Result<History, BadInput> {
     if sessions.len() > SESSIONS_AT_MOST {
         let what = format!("{} sessions; a history has {SESSIONS_AT_MOST} at most", sessions.len());
         return Err(BadInput { place: "all of it".to_owned(), what });

@@ -17,7 +17,7 @@
 
 use std::collections::HashMap;
 
-use crate::bad_input::{BadInput, bad, txn};
+use crate::bad_input::{BadInput, bad_input_at, txn};
 use crate::builder::Builder;
 use crate::history::{
     History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
@@ -60,11 +60,11 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         let wanted = if outcome.is_some() { 2 } else { 4 };
         if parts.len() != wanted {
             let what = format!("{word} takes {wanted} values, not {}", parts.len());
-            return Err(bad(number, 1, what));
+            return Err(bad_input_at(number, 1, what));
         }
         let (column, session) = parts[wanted - 2];
         let session: u32 = session.parse().ok().filter(|s| *s < 1 << 20).ok_or_else(|| {
-            bad(number, column, format!("{session} is no session; sessions count from 0"))
+            bad_input_at(number, column, format!("{session} is no session; sessions count from 0"))
         })?;
         let is_nameless = parts[wanted - 1].1 == "-1";
         let begun = if is_nameless { TransactionOutcome::Failed } else { TransactionOutcome::Ok };
@@ -101,10 +101,10 @@ fn parts(line: &str, number: usize) -> Result<Parts<'_>, BadInput> {
         let what = "this begins none of the forms of histories that are known; in the plain one an \
                     operation is written r(x,1,0,0), and what Jepsen writes begins with {:type or \
                     with its log's lines";
-        return Err(bad(number, indent + 1, what));
+        return Err(bad_input_at(number, indent + 1, what));
     };
     let Some(inner) = body[open + 1..].strip_suffix(')') else {
-        return Err(bad(number, indent + body.len(), "the operation does not end with )"));
+        return Err(bad_input_at(number, indent + body.len(), "the operation does not end with )"));
     };
     let mut column = indent + open + 2;
     let mut parts = Vec::new();
@@ -126,7 +126,7 @@ fn operation<'a>(
         "w" => OperationKind::Write,
         _ => {
             let what = format!("{word} is no operation; there are r, R, w, abort and unknown");
-            return Err(bad(number, 1, what));
+            return Err(bad_input_at(number, 1, what));
         }
     };
     let (column, value) = parts[1];
@@ -135,7 +135,7 @@ fn operation<'a>(
         None => (value, None),
     };
     if parts[0].1.is_empty() || value.is_empty() || prev == Some("") {
-        return Err(bad(number, column, "a key or a value is empty"));
+        return Err(bad_input_at(number, column, "a key or a value is empty"));
     }
     Ok(Line { kind, key: parts[0].1, value, prev })
 }

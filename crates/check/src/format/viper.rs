@@ -21,8 +21,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::sessions::{SessionOperation, Transaction, built};
-use crate::bad_input::{BadInput, bad};
+use super::sessions::{SessionOperation, Transaction, build_history};
+use crate::bad_input::{BadInput, bad_input_at};
 use crate::history::{History, Origin, Times, TransactionOutcome};
 
 /// Keys that searches did not find, at most.
@@ -46,7 +46,7 @@ pub(super) fn read(logs: &[(&str, &str)]) -> Result<History, BadInput> {
         let mut session = Vec::new();
         for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
             let wrong = |column: usize, what: String| {
-                let BadInput { place, what } = bad(number, column, what);
+                let BadInput { place, what } = bad_input_at(number, column, what);
                 BadInput { place: format!("{name}, {place}"), what }
             };
             let value =
@@ -196,7 +196,7 @@ impl All {
             }
             sessions.push(all);
         }
-        built(&sessions)
+        build_history(&sessions)
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
     fn anomaly(logs: &[&str], level: Level) -> Option<String> {
         let named: Vec<(&str, &str)> = logs.iter().map(|text| ("J1.log", *text)).collect();
         let history = read(&named).unwrap();
-        Checker::new(&history).verdict(level).anomaly().map(str::to_owned)
+        Checker::new(&history).level_verdict(level).anomaly().map(str::to_owned)
     }
 
     #[test]

@@ -44,13 +44,21 @@ fn balances(read: &Operation) -> Result<Vec<Option<i64>>, String> {
     let all: Vec<&Value> = match &read.result {
         Value::Map(pairs) => pairs.iter().map(|(_, balance)| balance).collect(),
         Value::Items(items) => items.iter().collect(),
-        other => return Err(format!("{} is no map of balances: {}", other.shown(), read.shown())),
+        other => {
+            return Err(format!(
+                "{} is no map of balances: {}",
+                other.display_text(),
+                read.display_text()
+            ));
+        }
     };
     all.into_iter()
         .map(|balance| match balance {
             Value::Nil => Ok(None),
             Value::Number(number) => Ok(Some(*number)),
-            other => Err(format!("{} is no balance: {}", other.shown(), read.shown())),
+            other => {
+                Err(format!("{} is no balance: {}", other.display_text(), read.display_text()))
+            }
         })
         .collect()
 }
@@ -59,7 +67,7 @@ fn sum(balances: &[Option<i64>]) -> i128 {
     balances.iter().flatten().map(|balance| i128::from(*balance)).sum()
 }
 
-pub(super) fn judged(
+pub(super) fn judge_bank(
     operations: &[Operation],
     stated: Option<i64>,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
@@ -88,8 +96,8 @@ pub(super) fn judged(
             ));
         };
         let evidence = vec![
-            format!("{} adds up to {}", first.shown(), sum(all)),
-            format!("{} adds up to {}", other.shown(), sum(its)),
+            format!("{} adds up to {}", first.display_text(), sum(all)),
+            format!("{} adds up to {}", other.display_text(), sum(its)),
         ];
         return Ok((
             ObjectVerdict::Broken { anomaly: "two totals".to_owned(), evidence },
@@ -138,7 +146,10 @@ fn broken(anomaly: &str, count: usize, of: usize, wrong: &[&Operation]) -> Objec
     let sum_of = |read: &Operation| balances(read).map(|all| sum(&all)).unwrap_or_default();
     let mut evidence = vec![format!("{count} of {of} reads")];
     evidence.extend(
-        wrong.iter().take(TOLD).map(|read| format!("{} adds up to {}", read.shown(), sum_of(read))),
+        wrong
+            .iter()
+            .take(TOLD)
+            .map(|read| format!("{} adds up to {}", read.display_text(), sum_of(read))),
     );
     ObjectVerdict::Broken { anomaly: anomaly.to_owned(), evidence }
 }

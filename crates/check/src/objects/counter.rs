@@ -26,8 +26,9 @@ impl Bounds {
     fn of(operations: &[Operation]) -> Result<Bounds, String> {
         let mut bounds = Bounds { begun: Vec::new(), ended: Vec::new() };
         for add in operations.iter().filter(|one| one.function == "add") {
-            let amount = add.value.number();
-            let amount = amount.ok_or_else(|| format!("no number is added: {}", add.shown()))?;
+            let amount = add.value.as_number();
+            let amount =
+                amount.ok_or_else(|| format!("no number is added: {}", add.display_text()))?;
             let amount = i128::from(amount);
             if add.may_have_happened() {
                 bounds.begun.push((add.began, amount.min(0), amount.max(0)));
@@ -59,17 +60,19 @@ impl Bounds {
     }
 }
 
-pub(super) fn judged(operations: &[Operation]) -> Result<(ObjectVerdict, Vec<String>), String> {
+pub(super) fn judge_counter(
+    operations: &[Operation],
+) -> Result<(ObjectVerdict, Vec<String>), String> {
     let bounds = Bounds::of(operations)?;
     let mut count = 0;
     let mut wrong = Vec::new();
     for read in operations.iter().filter(|one| one.is_ok("read")) {
-        let value = read.result.number();
-        let value = value.ok_or_else(|| format!("no number was read: {}", read.shown()))?;
+        let value = read.result.as_number();
+        let value = value.ok_or_else(|| format!("no number was read: {}", read.display_text()))?;
         let (low, high) = bounds.at(read);
         count += 1;
         if !(low..=high).contains(&i128::from(value)) {
-            wrong.push(format!("{}: it must be from {low} to {high}", read.shown()));
+            wrong.push(format!("{}: it must be from {low} to {high}", read.display_text()));
         }
     }
     let notes = vec!["the counter is taken to begin at 0".to_owned()];

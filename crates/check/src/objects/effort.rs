@@ -88,7 +88,7 @@ impl Effort {
 
     /// Whether the key had too few steps, and might be decided with more.
     pub(super) fn wants_more(&self) -> bool {
-        matches!(self.spent(), Some(Exhaustion::Steps(_)))
+        matches!(self.exhausted_limit(), Some(Exhaustion::Steps(_)))
     }
 
     /// Another search begins, which holds nothing yet.
@@ -102,17 +102,17 @@ impl Effort {
     }
 
     /// So many things were looked at.
-    pub(super) fn work(&mut self, steps: usize) {
+    pub(super) fn count_steps(&mut self, steps: usize) {
         self.steps += steps as u64;
     }
 
     /// Two orders are compared.
-    pub(super) fn compare(&mut self) {
+    pub(super) fn count_comparison(&mut self) {
         self.steps += COMPARISON;
     }
 
     /// An order is made that has so many classes of lost operations.
-    pub(super) fn hold(&mut self, classes: usize) {
+    pub(super) fn hold_order(&mut self, classes: usize) {
         self.held += ORDER + classes as u64;
         self.steps += ORDER + classes as u64;
     }
@@ -123,7 +123,7 @@ impl Effort {
     }
 
     /// What is used up, if anything is.
-    pub(super) fn spent(&self) -> Option<Exhaustion> {
+    pub(super) fn exhausted_limit(&self) -> Option<Exhaustion> {
         let Limits { tried, held, .. } = self.limits;
         if self.tried > tried {
             return Some(Exhaustion::Tried(tried));

@@ -58,5 +58,5 @@ fn fence_of(answer: &Value) -> Option<i64> {
     let Value::Map(pairs) = answer else { return None };
     let mut pairs = pairs.iter();
     let fence = pairs.find(|(key, _)| matches!(key, Value::Word(word) if word == "fence"))?;
-    fence.1.number()
+    fence.1.as_number()
 }

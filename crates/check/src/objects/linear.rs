@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::effort::{Effort, Exhaustion};
 use super::fences::judge_fences;
 use super::finding::ObjectVerdict;
-use super::operation::{NEVER, Operation, Value, first_reads, named};
+use super::operation::{NEVER, Operation, Value, first_reads, parse_value};
 use crate::history::TransactionOutcome;
 
 /// Open operations at most: bits of a word.
@@ -101,12 +101,12 @@ impl Names {
     }
 
     fn shown(&self, number: u32) -> String {
-        self.values.get(number as usize).map_or_else(|| "anything".to_owned(), Value::shown)
+        self.values.get(number as usize).map_or_else(|| "anything".to_owned(), Value::display_text)
     }
 }
 
 /// Judges a register.
-pub(super) fn register(
+pub(super) fn judge_register(
     operations: &[Operation],
     initial: Option<&str>,
     effort: &mut Effort,
@@ -123,11 +123,11 @@ pub(super) fn register(
             (_, Value::Items(change)) if change.len() == 2 => {
                 Act::Change(names.number(&change[0]), names.number(&change[1]))
             }
-            _ => return Err(format!("it needs two values: {}", one.shown())),
+            _ => return Err(format!("it needs two values: {}", one.display_text())),
         };
         calls.push(Call { act, began: one.began, ended: one.ended, of });
     }
-    let stated = initial.map(|text| names.number(&named(text)));
+    let stated = initial.map(|text| names.number(&parse_value(text)));
     let mut shown: Vec<&Value> = first_reads(operations).map(|read| &read.result).collect();
     shown.dedup();
     let shown = match shown[..] {
@@ -333,7 +333,7 @@ impl<'a> Search<'a> {
                 );
             };
             orders = self.with(&before, bit);
-            if let Some(spent) = self.effort.spent() {
+            if let Some(spent) = self.effort.exhausted_limit() {
                 return LinearSearchResult::GaveUp(self.given_up(spent, at, ended, ends));
             }
             ended += 1;
@@ -366,10 +366,10 @@ impl<'a> Search<'a> {
         let mut todo: Vec<(Place, Used, u32)> = Vec::new();
         for (place, all) in before {
             for (used, last) in all {
-                if self.effort.spent().is_some() {
+                if self.effort.exhausted_limit().is_some() {
                     return orders;
                 }
-                self.effort.hold(used.len());
+                self.effort.hold_order(used.len());
                 if place.is_in & mask != 0 {
                     add(&mut orders, place.without(mask), used.clone(), *last, self.effort);
                 } else {
@@ -383,12 +383,12 @@ impl<'a> Search<'a> {
                 add(&mut orders, place.without(mask), used, last, self.effort);
                 continue;
             }
-            self.effort.hold(used.len());
+            self.effort.hold_order(used.len());
             if !add(&mut seen, place, used.clone(), last, self.effort) {
                 self.effort.let_go(used.len());
                 continue;
             }
-            if self.effort.spent().is_some() {
+            if self.effort.exhausted_limit().is_some() {
                 return orders;
             }
             self.continued(place, &used, last, &mut todo);
@@ -409,7 +409,7 @@ impl<'a> Search<'a> {
             "{spent}; {ended} of {ends} operations that ended were put into orders, and the search \
              was at {}, with {open} operations open and {lost} of unknown outcome that may have \
              happened or not",
-            self.operations[self.calls[at].of].shown()
+            self.operations[self.calls[at].of].display_text()
         )
     }
 
@@ -442,12 +442,12 @@ impl<'a> Search<'a> {
         todo: &mut Vec<(Place, Used, u32)>,
     ) {
         let Place { held, is_in } = place;
-        self.effort.work(self.open.len() + self.classes.len());
+        self.effort.count_steps(self.open.len() + self.classes.len());
         for (bit, open) in self.open.iter().enumerate() {
             let Some(at) = open.filter(|_| is_in & (1 << bit) == 0) else { continue };
             let Some(next) = self.calls[at].act.on(held) else { continue };
             self.effort.try_one();
-            self.effort.hold(used.len());
+            self.effort.hold_order(used.len());
             self.log.push((last, at as u32));
             let place = Place { held: next, is_in: is_in | 1 << bit };
             todo.push((place, used.clone(), self.log.len() as u32 - 1));
@@ -462,7 +462,7 @@ impl<'a> Search<'a> {
             let Some(next) = self.calls[at].act.on(held).filter(|next| *next != held) else {
                 continue;
             };
-            if self.effort.spent().is_some() {
+            if self.effort.exhausted_limit().is_some() {
                 return;
             }
             self.effort.try_one();
@@ -471,7 +471,7 @@ impl<'a> Search<'a> {
                 Ok(place) => more[place].1 += 1,
                 Err(place) => more.insert(place, (class as u32, 1)),
             }
-            self.effort.hold(more.len());
+            self.effort.hold_order(more.len());
             self.log.push((last, at as u32));
             todo.push((Place { held: next, is_in }, more, self.log.len() as u32 - 1));
         }
@@ -494,7 +494,7 @@ impl<'a> Search<'a> {
             before.keys().map(|place| self.names.shown(place.held)).collect();
         held.sort_unstable();
         held.dedup();
-        let told = |at: usize| self.operations[self.calls[at].of].shown();
+        let told = |at: usize| self.operations[self.calls[at].of].display_text();
         let mut evidence = vec![
             format!("{}: no order of the operations so far has a place for it", told(at)),
             format!("what may be held before it: {}", held.join(", ")),
@@ -535,9 +535,9 @@ fn add(orders: &mut Orders, place: Place, used: Used, last: u32, effort: &mut Ef
 
 /// Whether one uses no more of any class than the other.
 fn is_within(one: &Used, other: &Used, effort: &mut Effort) -> bool {
-    effort.compare();
+    effort.count_comparison();
     one.iter().all(|(class, count)| {
-        effort.work(1);
+        effort.count_steps(1);
         let place = other.binary_search_by_key(class, |(class, _)| *class);
         place.is_ok_and(|place| other[place].1 >= *count)
     })

@@ -13,14 +13,14 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    pub(crate) fn items(&self) -> Option<&[Value]> {
+    pub(crate) fn as_items(&self) -> Option<&[Value]> {
         match self {
             Value::Items(items) => Some(items),
             _ => None,
         }
     }
 
-    pub(crate) fn number(&self) -> Option<i64> {
+    pub(crate) fn as_number(&self) -> Option<i64> {
         match self {
             Value::Number(number) => Some(*number),
             _ => None,
@@ -28,8 +28,7 @@ impl Value {
     }
 
     /// For a terminal: without control characters.
-    pub(crate) fn shown(&self) -> String {
-        let many = |items: Vec<String>| items.join(" ");
+    pub(crate) fn display_text(&self) -> String {
         match self {
             Value::Nil => "nil".to_owned(),
             Value::Number(number) => number.to_string(),
@@ -37,11 +36,15 @@ impl Value {
                 .chars()
                 .map(|c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
                 .collect(),
-            Value::Items(items) => format!("[{}]", many(items.iter().map(Value::shown).collect())),
+            Value::Items(items) => {
+                format!("[{}]", items.iter().map(Value::display_text).collect::<Vec<_>>().join(" "))
+            }
             Value::Map(pairs) => {
-                let pair =
-                    |(key, value): &(Value, Value)| format!("{} {}", key.shown(), value.shown());
-                format!("{{{}}}", many(pairs.iter().map(pair).collect()))
+                let mut texts = Vec::new();
+                for (key, value) in pairs {
+                    texts.push(format!("{} {}", key.display_text(), value.display_text()));
+                }
+                format!("{{{}}}", texts.join(" "))
             }
         }
     }
@@ -82,11 +85,11 @@ impl Operation {
     }
 
     /// Client and operation, and where that stands.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn display_text(&self) -> String {
         let what = match (self.function.as_str(), &self.value) {
-            ("read", _) => format!("read {}", self.result.shown()),
+            ("read", _) => format!("read {}", self.result.display_text()),
             (function, Value::Nil) => function.to_owned(),
-            (function, value) => format!("{function} {}", value.shown()),
+            (function, value) => format!("{function} {}", value.display_text()),
         };
         let unit = self.unit;
         let place = match self.lines {
@@ -112,7 +115,7 @@ pub(super) fn first_reads<'a>(
 }
 
 /// A value as a user writes it.
-pub(super) fn named(text: &str) -> Value {
+pub(super) fn parse_value(text: &str) -> Value {
     match text.parse() {
         _ if text == "nil" => Value::Nil,
         Ok(number) => Value::Number(number),

@@ -41,7 +41,9 @@ struct Wrong {
     lost: Vec<String>,
 }
 
-pub(super) fn judged(operations: &[Operation]) -> Result<(ObjectVerdict, Vec<String>), String> {
+pub(super) fn judge_presence(
+    operations: &[Operation],
+) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut elements: BTreeMap<&Value, Element<'_>> = BTreeMap::new();
     for add in operations.iter().filter(|one| one.function == "add") {
         let known = if add.outcome == TransactionOutcome::Ok { add.ended } else { NEVER };
@@ -63,7 +65,7 @@ pub(super) fn judged(operations: &[Operation]) -> Result<(ObjectVerdict, Vec<Str
     }
     for (value, element) in &elements {
         if let Some(absent) = element.absent.filter(|_| element.is_lost()) {
-            let (value, add) = (value.shown(), element.add.shown());
+            let (value, add) = (value.display_text(), element.add.display_text());
             wrong.lost.push(match element.present {
                 None => format!("{value} was added by {add}, and is missing in {}", at(absent)),
                 Some(present) => {
@@ -90,17 +92,17 @@ fn look<'a>(
     let items = match &read.result {
         Value::Items(items) => items.as_slice(),
         Value::Nil => &[],
-        other => return Err(format!("{} is no set: {}", other.shown(), at(read))),
+        other => return Err(format!("{} is no set: {}", other.display_text(), at(read))),
     };
     let mut seen: HashSet<&Value> = HashSet::new();
     for item in items {
         if !seen.insert(item) {
-            wrong.twice.push(format!("{} stands twice in {}", item.shown(), at(read)));
+            wrong.twice.push(format!("{} stands twice in {}", item.display_text(), at(read)));
         }
         match elements.get_mut(item) {
-            None => wrong.unexpected.push(format!("{} is in {}", item.shown(), at(read))),
+            None => wrong.unexpected.push(format!("{} is in {}", item.display_text(), at(read))),
             Some(element) if element.add.outcome == TransactionOutcome::Failed => {
-                let (item, add) = (item.shown(), element.add.shown());
+                let (item, add) = (item.display_text(), element.add.display_text());
                 wrong.failed.push(format!("{item} is in {}: {add} failed", at(read)));
             }
             Some(element) => {

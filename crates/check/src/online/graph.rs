@@ -110,7 +110,7 @@ impl Graph {
     }
 
     /// The name of a cycle that it has.
-    pub(super) fn cycle(&self) -> Option<&str> {
+    pub(super) fn found_cycle(&self) -> Option<&str> {
         self.cycle.as_deref()
     }
 
@@ -144,7 +144,7 @@ impl Graph {
     }
 
     /// Adds a dependency, where the level has it.
-    pub(super) fn add(&mut self, from: u32, to: u32, why: EdgeReason) -> EdgeInsertion {
+    pub(super) fn add_dependency(&mut self, from: u32, to: u32, why: EdgeReason) -> EdgeInsertion {
         match self.shape.ends[why.dependency as usize] {
             Some((one, other)) => {
                 let from = TransactionEnd { number: from, end: index(one) };
@@ -236,15 +236,15 @@ impl Graph {
     }
 
     /// Looks for a cycle where enough is here that has not been searched.
-    pub(super) fn look(&mut self) {
+    pub(super) fn search_if_due(&mut self) {
         if self.pairs.len() >= self.search_at {
-            self.search();
+            self.search_cycle();
             self.search_at = SEARCHED_FROM.max(2 * self.pairs.len());
         }
     }
 
     /// Looks for a cycle: every edge is a fact, so that each cycle is one.
-    pub(super) fn search(&mut self) {
+    pub(super) fn search_cycle(&mut self) {
         let Some(on_cycle) = self.some_node_of_a_cycle() else { return };
         self.cycle = Some(cycle_name(&self.shortest(on_cycle)));
         (self.pairs, self.edges, self.ready) = (VecDeque::new(), Vec::new(), Vec::new());

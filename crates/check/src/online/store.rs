@@ -34,10 +34,16 @@ pub(super) struct Reader {
 
 impl Readers {
     /// One more; those before `floor` go when there are many.
-    pub(super) fn add(&mut self, list: List, number: u32, is_current: bool, floor: u32) -> List {
+    pub(super) fn add_reader(
+        &mut self,
+        list: List,
+        number: u32,
+        is_current: bool,
+        floor: u32,
+    ) -> List {
         let mut list = list;
         if list.count >= list.look_at {
-            list = self.pruned(list, floor);
+            list = self.prune_readers(list, floor);
             list.look_at = READERS_KEPT.max(2 * list.count);
         }
         let reader = Reader { number, is_current, next: list.head };
@@ -55,7 +61,7 @@ impl Readers {
     }
 
     /// The list without those before `floor`.
-    pub(super) fn pruned(&mut self, list: List, floor: u32) -> List {
+    pub(super) fn prune_readers(&mut self, list: List, floor: u32) -> List {
         let (mut kept, mut at) = (EMPTY, list.head);
         while at != UNKNOWN {
             let reader = self.all[at as usize];
@@ -101,7 +107,7 @@ impl Bits {
         self.0[place] |= 1 << (id % 64);
     }
 
-    pub(super) fn has(&self, id: WriteId) -> bool {
+    pub(super) fn has_id(&self, id: WriteId) -> bool {
         self.0.get(id as usize / 64).is_some_and(|word| word & 1 << (id % 64) != 0)
     }
 }

@@ -30,7 +30,7 @@ impl Precedence {
         if is_so { Precedence::Surely } else { Precedence::Not }
     }
 
-    pub(super) fn choice(self) -> Vec<Choice> {
+    pub(super) fn assumed_choices(self) -> Vec<Choice> {
         match self {
             Precedence::If(one, other) => vec![(one, other)],
             Precedence::Surely | Precedence::Not => Vec::new(),
@@ -56,7 +56,7 @@ pub(super) const REPLACING: [Replacing; 4] =
     [Replacing::Anything, Replacing::Later, Replacing::NextIfCurrent, Replacing::Next];
 
 impl Replacing {
-    pub(super) fn of(level: Level) -> Replacing {
+    pub(super) fn for_level(level: Level) -> Replacing {
         match level {
             Level::RepeatableRead
             | Level::SnapshotIsolation
@@ -142,7 +142,7 @@ impl Links {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(history: &'a History, replacing: Replacing) -> Facts<'a> {
+    pub(super) fn from_history(history: &'a History, replacing: Replacing) -> Facts<'a> {
         let ids = history.id_count as usize;
         let mut facts = Facts {
             history,
@@ -221,7 +221,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Those before a transaction in its session, the last one first.
-    pub(super) fn earlier(&self, txn: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn earlier_in_session(&self, txn: usize) -> impl Iterator<Item = usize> + '_ {
         let is_own = move |other: &usize| {
             self.is_counted[*other] && self.history.session[*other] == self.history.session[txn]
         };
@@ -292,9 +292,9 @@ impl<'a> Facts<'a> {
         }
         for txn in self.counted() {
             let mut read: HashMap<u32, WriteId> = HashMap::new();
-            for sight in self.sights(txn) {
+            for sight in self.external_reads(txn) {
                 let is_asked = self.replacing.is_at_once(sight.is_current);
-                let version = self.resolved(&sight);
+                let version = self.resolved_version(&sight);
                 if is_asked && !sight.is_predicate && version < ABSENT {
                     read.entry(sight.key).or_insert(version);
                 }
@@ -302,7 +302,8 @@ impl<'a> Facts<'a> {
             let mut is_written = HashSet::new();
             for op in self.history.ops(txn).iter().filter(|op| is_write(op.kind)) {
                 if let Some(version) = read.get(&op.key).filter(|_| is_written.insert(op.key)) {
-                    let is_its = *version == INITIAL || self.writer(op.key, *version).is_some();
+                    let is_its =
+                        *version == INITIAL || self.counted_writer(op.key, *version).is_some();
                     if is_its && links.before[op.value as usize] == UNKNOWN {
                         links.join(op.key, *version, op.value);
                     }
@@ -334,19 +335,19 @@ impl<'a> Facts<'a> {
         }
     }
 
-    pub(super) fn lasts(&self) -> Vec<WriteId> {
+    pub(super) fn last_versions(&self) -> Vec<WriteId> {
         self.lasts.clone()
     }
 
     /// The writer of a version of a key, if it counts.
-    pub(super) fn writer(&self, key: u32, version: WriteId) -> Option<usize> {
+    pub(super) fn counted_writer(&self, key: u32, version: WriteId) -> Option<usize> {
         let &(txn, its) = self.writes.get(version as usize)?;
         let is_it = its == key && *self.is_counted.get(txn as usize)?;
         is_it.then_some(txn as usize)
     }
 
     /// All writers of a version, with the key.
-    pub(super) fn writers(&self, version: WriteId) -> Vec<(usize, u32)> {
+    pub(super) fn all_writers(&self, version: WriteId) -> Vec<(usize, u32)> {
         let known = self.writes.get(version as usize).filter(|(txn, _)| *txn != UNKNOWN);
         let mut all: Vec<(usize, u32)> =
             known.map(|(txn, key)| (*txn as usize, *key)).into_iter().collect();
@@ -362,7 +363,7 @@ impl<'a> Facts<'a> {
     }
 
     /// What a transaction read of others, in its order.
-    pub(super) fn sights(&self, txn: usize) -> Vec<Sight> {
+    pub(super) fn external_reads(&self, txn: usize) -> Vec<Sight> {
         let ops = self.history.ops(txn);
         let mut own: HashSet<u32> = HashSet::new();
         let mut sights = Vec::new();
@@ -398,7 +399,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The version that a sight is of; UNKNOWN if an absence may be one of several.
-    pub(super) fn resolved(&self, sight: &Sight) -> WriteId {
+    pub(super) fn resolved_version(&self, sight: &Sight) -> WriteId {
         match sight.value {
             ABSENT if self.is_deleted[sight.key as usize] => UNKNOWN,
             ABSENT => INITIAL,
@@ -414,12 +415,13 @@ impl<'a> Facts<'a> {
         version: WriteId,
         way: impl Fn(&Sight) -> bool,
     ) -> bool {
-        let is_it =
-            |sight: &Sight| sight.key == key && self.resolved(sight) == version && way(sight);
+        let is_it = |sight: &Sight| {
+            sight.key == key && self.resolved_version(sight) == version && way(sight)
+        };
         let has_counted = self.counts(txn, key).iter().any(|ids| ids.contains(&version));
         let of_count =
             Sight { place: 0, key, value: version, is_current: false, is_predicate: false };
-        self.sights(txn).iter().any(is_it) || (has_counted && way(&of_count))
+        self.external_reads(txn).iter().any(is_it) || (has_counted && way(&of_count))
     }
 
     /// By count of a counter, the increments that it includes.
@@ -447,7 +449,12 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether a version comes before another one of its key.
-    pub(super) fn ordered(&self, key: u32, version: WriteId, later: WriteId) -> Precedence {
+    pub(super) fn version_precedence(
+        &self,
+        key: u32,
+        version: WriteId,
+        later: WriteId,
+    ) -> Precedence {
         let place = |id: WriteId| match id {
             INITIAL => Some((key, 0)),
             id => self.places.get(id as usize).copied().filter(|place| place.0 != UNKNOWN),
@@ -465,11 +472,13 @@ impl<'a> Facts<'a> {
             return Precedence::Not;
         }
         let has_replaced = || {
-            let writer = self.writer(key, later)?;
-            let sights = self.sights(writer);
+            let writer = self.counted_writer(key, later)?;
+            let sights = self.external_reads(writer);
             let mut read = sights.iter().filter(|sight| sight.key == key);
-            read.any(|sight| place(self.resolved(sight)).is_some_and(|read| read.0 == one.0))
-                .then_some(())
+            read.any(|sight| {
+                place(self.resolved_version(sight)).is_some_and(|read| read.0 == one.0)
+            })
+            .then_some(())
         };
         if one.0 == key || (self.replacing != Replacing::Anything && has_replaced().is_some()) {
             return Precedence::Surely;
@@ -486,14 +495,14 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether `to` wrote a later version of the key than the one that `from` wrote.
-    pub(super) fn replaced(
+    pub(super) fn replacement_precedence(
         &self,
         from: usize,
         to: usize,
         key: u32,
         version: WriteId,
     ) -> Precedence {
-        if self.writer(key, version) != Some(from) {
+        if self.counted_writer(key, version) != Some(from) {
             return Precedence::Not;
         }
         self.written_later(to, key, version)
@@ -504,7 +513,7 @@ impl<'a> Facts<'a> {
         let own = self.history.ops(txn).iter().filter(|op| op.key == key && is_write(op.kind));
         let mut found = Precedence::Not;
         for op in own {
-            match self.ordered(key, version, op.value) {
+            match self.version_precedence(key, version, op.value) {
                 Precedence::Surely => return Precedence::Surely,
                 Precedence::Not => {}
                 choice => found = choice,
@@ -514,7 +523,11 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether `from` read a version, in the way of the dependency, than which `to` wrote a later.
-    pub(super) fn overwritten(&self, step: &CycleStep, dependency: Dependency) -> Precedence {
+    pub(super) fn overwrite_precedence(
+        &self,
+        step: &CycleStep,
+        dependency: Dependency,
+    ) -> Precedence {
         let (from, to, key, version) = (step.from, step.to, step.key, step.version);
         let is_current =
             matches!(dependency, Dependency::CurrentAnti | Dependency::CurrentPredicateAnti);
@@ -522,7 +535,8 @@ impl<'a> Facts<'a> {
             sight.is_current == is_current && sight.is_predicate == dependency.is_predicate()
         };
         let counts = self.counts(from, key);
-        let is_counter = self.writer(key, version) == Some(to) && dependency == Dependency::Anti;
+        let is_counter =
+            self.counted_writer(key, version) == Some(to) && dependency == Dependency::Anti;
         if is_counter && counts.iter().any(|ids| !ids.contains(&version)) {
             return Precedence::Surely;
         }
@@ -533,7 +547,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether an operation of a transaction names a version of a key.
-    pub(super) fn mentions(&self, txn: usize, key: u32, version: WriteId) -> bool {
+    pub(super) fn mentions_version(&self, txn: usize, key: u32, version: WriteId) -> bool {
         let Some(last) = self.history.len().checked_sub(1).filter(|last| txn <= *last) else {
             return false;
         };
@@ -592,7 +606,7 @@ impl<'a> Facts<'a> {
                 is_wrong |= *after.entry(prev).or_insert(op.value) != op.value;
                 let follows_itself = is_write(op.kind) && op.prev < ABSENT && prev == op.prev;
                 is_wrong |= follows_itself
-                    && self.writer(key, op.prev) == Some(txn)
+                    && self.counted_writer(key, op.prev) == Some(txn)
                     && self.last_written(txn, key) == Some(op.prev);
             }
         }

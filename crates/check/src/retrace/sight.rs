@@ -19,14 +19,14 @@ pub(super) fn must_see(
     let is_earlier = |one: usize, two: usize| session[one] == session[two] && one < two;
     match level {
         Level::ReadYourWrites => is_earlier(other, txn),
-        Level::MonotonicReads => {
-            facts.earlier(txn).any(|own| sources(facts, own, usize::MAX).contains(&other))
-        }
+        Level::MonotonicReads => facts
+            .earlier_in_session(txn)
+            .any(|own| sources(facts, own, usize::MAX).contains(&other)),
         Level::MonotonicWrites => {
             sources(facts, txn, usize::MAX).iter().any(|source| is_earlier(other, *source))
         }
         Level::WritesFollowReads => sources(facts, txn, usize::MAX).iter().any(|&source| {
-            let own = facts.earlier(source).chain([source]);
+            let own = facts.earlier_in_session(source).chain([source]);
             own.into_iter().any(|own| sources(facts, own, usize::MAX).contains(&other))
         }),
         Level::MonotonicReadCommitted => sources(facts, txn, place).contains(&other),
@@ -39,9 +39,11 @@ pub(super) fn must_see(
 
 /// The transactions that one read before a place.
 fn sources(facts: &Facts<'_>, txn: usize, place: usize) -> Vec<usize> {
-    let sights = facts.sights(txn);
+    let sights = facts.external_reads(txn);
     let before = sights.iter().filter(|sight| sight.place < place && sight.value != INITIAL);
-    before.filter_map(|sight| facts.writer(sight.key, facts.resolved(sight))).collect()
+    before
+        .filter_map(|sight| facts.counted_writer(sight.key, facts.resolved_version(sight)))
+        .collect()
 }
 
 /// Whether a path of reads and sessions leads from one transaction to another.
@@ -49,7 +51,8 @@ fn leads_to(facts: &Facts<'_>, from: usize, to: usize) -> bool {
     let mut reached = HashSet::from([to]);
     let mut todo = vec![to];
     while let Some(txn) = todo.pop() {
-        let before = sources(facts, txn, usize::MAX).into_iter().chain(facts.earlier(txn).next());
+        let before =
+            sources(facts, txn, usize::MAX).into_iter().chain(facts.earlier_in_session(txn).next());
         for other in before {
             if other == from {
                 return true;

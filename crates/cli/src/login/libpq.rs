@@ -58,7 +58,7 @@ pub(super) struct Surroundings<'a> {
 /// # Errors
 /// A sentence: a service that is not there, a word that is not followed. No value of a service file
 /// is repeated.
-pub(super) fn complete(url: &mut ServerUrl, around: &Surroundings<'_>) -> Result<(), String> {
+pub(super) fn complete_url(url: &mut ServerUrl, around: &Surroundings<'_>) -> Result<(), String> {
     for (name, harmless) in NOT_FOLLOWED {
         if (around.variable)(name).is_some_and(|value| value != harmless) {
             return Err(format!(
@@ -79,7 +79,7 @@ pub(super) fn complete(url: &mut ServerUrl, around: &Surroundings<'_>) -> Result
         }
     }
     let parts = parts(words, url)?;
-    url.complete(parts)
+    url.complete_with(parts)
 }
 
 /// A word of libpq, its value, and where it stands: for messages.
@@ -227,7 +227,7 @@ pub(super) fn complete_mysql(
 ) -> Result<(), String> {
     let mut parts = ServerParts::default();
     if url.login_path.is_some() {
-        return url.complete(parts);
+        return url.complete_with(parts);
     }
     let socket = variable("MYSQL_UNIX_PORT").filter(|path| path.starts_with('/'));
     let host = variable("MYSQL_HOST");
@@ -240,7 +240,7 @@ pub(super) fn complete_mysql(
         let port = port.parse::<u16>().ok().filter(|&port| port > 0);
         parts.port = Some(port.ok_or("MYSQL_TCP_PORT is not a port; ports are 1 to 65535")?);
     }
-    url.complete(parts)
+    url.complete_with(parts)
 }
 
 #[cfg(test)]
@@ -269,7 +269,7 @@ mod tests {
         let variable = |name: &str| known.get(name).map(|&value| value.to_owned());
         let read = |path: &Path| Ok(path.ends_with(".pg_service.conf").then(|| file.to_owned()));
         let mut url = url(text);
-        complete(&mut url, &Surroundings { variable: &variable, read: &read })?;
+        complete_url(&mut url, &Surroundings { variable: &variable, read: &read })?;
         Ok(url)
     }
 

@@ -75,14 +75,14 @@ impl From<Wrong> for Failure {
 /// # Errors
 /// A file that cannot be understood, a login path or a service that is not there, a variable of the
 /// environment that is not followed.
-pub(crate) fn fill(arm: &mut ArmSpec) -> Result<(), Failure> {
+pub(crate) fn fill_login(arm: &mut ArmSpec) -> Result<(), Failure> {
     if let Target::Url(url) = &mut arm.target {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let wrong = match url.dialect {
             Dialect::Postgres => {
                 let read = |path: &Path| read_service(path);
                 let around = libpq::Surroundings { variable: &variable, read: &read };
-                libpq::complete(url, &around)
+                libpq::complete_url(url, &around)
             }
             _ => libpq::complete_mysql(url, &variable),
         };
@@ -103,9 +103,9 @@ pub(crate) fn fill_again(arm: &mut ArmSpec) -> Result<(), Failure> {
         _ => fill_mysql(url)?,
     }
     if url.password.is_none() && prompt::is_possible() && dbdyno_lab::wants_password(url) {
-        url.password = prompt::ask(&format!("password for {shown}: "))?.map(Secret::new);
+        url.password = prompt::ask_password(&format!("password for {shown}: "))?.map(Secret::new);
     }
-    url.password.iter().for_each(output::hide);
+    url.password.iter().for_each(output::hide_password);
     Ok(())
 }
 
@@ -116,7 +116,8 @@ fn fill_mysql(url: &mut ServerUrl) -> Result<(), Failure> {
         && (url.login_path.is_some() || url.password.is_none())
         && let Some(bytes) = read(path, Readers::OwnerAlone)?
     {
-        let text = mylogin::reveal(&bytes).map_err(|text| Wrong(path.clone(), text))?;
+        let text =
+            mylogin::decrypt_option_file(&bytes).map_err(|text| Wrong(path.clone(), text))?;
         logins = Some(my_cnf::parse(&text).map_err(|text| Wrong(path.clone(), text))?);
     }
     if let Some(name) = url.login_path.clone() {
@@ -159,7 +160,7 @@ fn accounts_of_clients(of_user: Option<&Path>) -> Result<Vec<Account>, Wrong> {
         match my_cnf::of_clients(path, &is_included) {
             Ok(accounts) => all.extend(accounts),
             Err(text) => {
-                output::say(&format!("note   {} is not used: {text}", path.display()));
+                output::say_text(&format!("note   {} is not used: {text}", path.display()));
             }
         }
     }
@@ -198,7 +199,7 @@ fn why_distrusted(about: &fs::Metadata, owners: Owners) -> Option<&'static str> 
 
 fn say_unused(path: &Path, why: &str) {
     let path = path.display();
-    output::say(&format!("note   {path} is not used: {why} {path}"));
+    output::say_text(&format!("note   {path} is not used: {why} {path}"));
 }
 
 fn no_login_path(name: &str, file: Option<&Path>) -> Failure {
@@ -329,7 +330,7 @@ fn read(path: &Path, readers: Readers) -> Result<Option<Vec<u8>>, Wrong> {
     };
     if too_open {
         let path = path.display();
-        output::say(&format!("note   {path} is not used: {which}; chmod 600 {path}"));
+        output::say_text(&format!("note   {path} is not used: {which}; chmod 600 {path}"));
         return Ok(None);
     }
     match dbdyno_files::read(path, MAX_BYTES) {

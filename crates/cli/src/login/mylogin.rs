@@ -22,7 +22,7 @@ const LONGEST: usize = 1 << 16;
 ///
 /// # Errors
 /// A sentence with the number of the line.
-pub(super) fn reveal(bytes: &[u8]) -> Result<String, String> {
+pub(super) fn decrypt_option_file(bytes: &[u8]) -> Result<String, String> {
     let (Some(key), Some(mut rest)) = (bytes.get(UNUSED..UNUSED + KEY), bytes.get(UNUSED + KEY..))
     else {
         return Err("line 1: it ends within its key; make it anew with mysql_config_editor".into());
@@ -99,14 +99,14 @@ pub(super) mod tests {
     proptest! {
         #[test]
         fn what_is_concealed_is_revealed(key: [u8; KEY], text in "(?s).{0,300}") {
-            prop_assert_eq!(reveal(&conceal(&key, &text)).unwrap(), text);
+            prop_assert_eq!(decrypt_option_file(&conceal(&key, &text)).unwrap(), text);
         }
 
         #[test]
         fn whatever_stands_there_is_read_or_refused_by_its_line(
             bytes in prop::collection::vec(any::<u8>(), 0..300),
         ) {
-            if let Err(error) = reveal(&bytes) {
+            if let Err(error) = decrypt_option_file(&bytes) {
                 prop_assert!(error.starts_with("line "), "{error}");
             }
         }
@@ -121,7 +121,7 @@ pub(super) mod tests {
             let at = at.index(bytes.len());
             bytes[at] = byte;
             bytes.truncate(cut.index(bytes.len()) + 1);
-            if let Err(error) = reveal(&bytes) {
+            if let Err(error) = decrypt_option_file(&bytes) {
                 prop_assert!(error.starts_with("line "), "{error}");
             }
         }

@@ -11,15 +11,15 @@ use dbdyno_protocols::{NamedProtocol, Results, Schedules, Share};
 use dbdyno_report::verdicts::{PermissivenessReport, ResultShares, ScheduleCounts, ShareCounts};
 
 /// Counts by a level: at most `states` states and `sample` schedules.
-pub(super) fn permissiveness(
+pub(super) fn permissiveness_report(
     protocol: NamedProtocol,
     shape: InterleavingSize,
     level: Level,
     states: usize,
     sample: u64,
 ) -> PermissivenessReport {
-    let results = protocol.results(shape, states);
-    let schedules = protocol.schedules(shape, level, sample);
+    let results = protocol.result_permissiveness(shape, states);
+    let schedules = protocol.schedule_permissiveness(shape, level, sample);
     PermissivenessReport {
         results: results.map(|all| all.iter().map(result_shares).collect()),
         schedules: schedules.map(|counts| schedule_counts(&counts, level)),

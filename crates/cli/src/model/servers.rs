@@ -42,7 +42,7 @@ pub(super) fn run(
     }
     let specs = targets.iter().map(|text| verify::spec_of(text));
     let mut specs: Vec<ArmSpec> = specs.collect::<Result<_, _>>()?;
-    specs.iter_mut().try_for_each(login::fill)?;
+    specs.iter_mut().try_for_each(login::fill_login)?;
     let home = session::open_home(place)?;
     let stop = session::stop_flag();
     let level = level_of(level);
@@ -57,7 +57,7 @@ pub(super) fn run(
             // What others have told stays worth seeing.
             Err(error) => {
                 let failure = Failure::from(error);
-                output::complain(&format!("{spec}: {failure}"));
+                output::say_error(&format!("{spec}: {failure}"));
                 exit = failure.exit();
             }
         }
@@ -107,7 +107,7 @@ fn tested(
     for (schedule, served) in tests.schedules.iter().zip(&played.served) {
         let Some(parts) = difference(protocol, schedule, &served.replies) else { continue };
         kinds.insert(parts.kind());
-        *differences.entry(parts.kind().words()).or_insert(0) += 1;
+        *differences.entry(parts.kind().in_words()).or_insert(0) += 1;
         first.get_or_insert_with(|| first_difference(schedule, &parts, served));
     }
     let report = ConformanceReport {

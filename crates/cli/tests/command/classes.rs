@@ -18,7 +18,7 @@ fn compare(more: &[&str]) -> (Done, Run) {
     let done = finish(command);
     assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
     let store = Store::open(&path).unwrap();
-    let run = store.load(&store.resolve("@last").unwrap()).unwrap();
+    let run = store.load(&store.resolve_run("@last").unwrap()).unwrap();
     (done, run)
 }
 
@@ -66,7 +66,7 @@ fn cells_are_told_in_the_unit_of_their_load() {
     assert!(queries.contains("\nqueries/s") && queries.contains("\npoint-query"), "{}", done.out);
     let (rows, _) = rest.split_once("cost and latency").unwrap();
     assert!(rows.contains("\nscan") && rows.contains("\nbulk-insert?rows=50"), "{}", done.out);
-    let comparison = dbdyno_judge::compare(run.first_pair()).unwrap();
+    let comparison = dbdyno_judge::compare_run(run.first_pair()).unwrap();
     for (cell, rows) in comparison.cells.iter().zip([1.0, 2000.0, 50.0]) {
         let ratio = cell.arms.base.rate.estimate / cell.arms.base.qps.estimate;
         assert!((ratio / rows - 1.0).abs() < 1e-9, "{}: {ratio}", cell.cell);

@@ -145,7 +145,7 @@ impl Home {
     /// The last run.
     pub(crate) fn last_run(&self) -> Run {
         let store = Store::open(&self.path().join("dbdyno.db")).unwrap();
-        store.load(&store.resolve("@last").unwrap()).unwrap()
+        store.load(&store.resolve_run("@last").unwrap()).unwrap()
     }
 
     /// Starts the command and leaves it running.

@@ -76,7 +76,7 @@ fn columns_of_bits_and_documents_hold_what_was_generated() {
     let run: Value = serde_json::from_str(&done.out).unwrap();
     assert_eq!((&run["status"], &run["cells"][0]["load"]), (&"complete".into(), &"columns".into()));
     let results = dbdyno_store::Store::open(&store.path()).unwrap();
-    let run = results.load(&results.resolve("@last").unwrap()).unwrap();
+    let run = results.load(&results.resolve_run("@last").unwrap()).unwrap();
     let [base, test] = [ArmIndex::BASE, ArmIndex::TEST].map(|arm| {
         let environment = &run.environment[arm];
         ["data.place.sum", "data.device.sum"].map(|sum| environment.facts[sum].clone())

@@ -311,7 +311,7 @@ fn pairs_of_trials(home: &Home, told: &Value) -> Vec<usize> {
     let trials = only(told)["trials"].as_array().unwrap().iter();
     let runs: BTreeSet<&str> = trials.map(|trial| trial["run"].as_str().unwrap()).collect();
     let pairs = |run: &str| {
-        let run = store.load(&store.resolve(run).unwrap()).unwrap();
+        let run = store.load(&store.resolve_run(run).unwrap()).unwrap();
         run.rounds.iter().filter(|round| round.key.arm == ArmIndex::BASE).count()
     };
     runs.into_iter().map(pairs).collect()

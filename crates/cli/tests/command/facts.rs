@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dbdyno_model::server_facts::{FACTS, reading, release_number};
+use dbdyno_model::server_facts::{FACTS, fact_reading, release_number};
 use dbdyno_model::{Arm, ArmIndex, Product, Run};
 use dbdyno_store::Store;
 
@@ -19,17 +19,17 @@ pub(crate) fn are_told(store: &Path, products: [Product; 2], versions: [&str; 2]
         let release = release_number(version);
         for fact in FACTS {
             let is_told =
-                fact.place(product, release).is_some() && !MAY_BE_OFF.contains(&fact.name);
+                fact.place_in(product, release).is_some() && !MAY_BE_OFF.contains(&fact.name);
             let rounds = run.rounds.iter().filter(|round| round.key.arm == arm.into() && is_told);
             for round in rounds {
-                let seen = round.readings.get(&fact.reading());
+                let seen = round.readings.get(&fact.reading_name());
                 let what = format!("{} of {version} in {}", fact.name, round.key.cell);
                 assert!(seen.is_some(), "{what} is not told");
                 assert!(seen.unwrap() >= 0.0, "{what}: {seen:?}");
             }
         }
         for round in run.rounds.iter().filter(|round| round.key.arm == arm.into()) {
-            let counted = round.readings.get(&reading("statements")).unwrap_or(0.0);
+            let counted = round.readings.get(&fact_reading("statements")).unwrap_or(0.0);
             assert!(counted > 0.0, "{version} counts no statements in {}", round.key.cell);
         }
     }
@@ -37,7 +37,7 @@ pub(crate) fn are_told(store: &Path, products: [Product; 2], versions: [&str; 2]
 
 fn last_run(store: &Path) -> Run {
     let store = Store::open(store).unwrap();
-    store.load(&store.resolve("@last").unwrap()).unwrap()
+    store.load(&store.resolve_run("@last").unwrap()).unwrap()
 }
 
 const TRANSFER: &str = r#"

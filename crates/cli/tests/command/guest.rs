@@ -122,7 +122,7 @@ fn ctrl_c_while_a_guest_settles_leaves_settings_and_tables_as_they_were() {
     let own = running.own_database();
     let mut control = running.connect(&own);
     control.run("SET SESSION group_concat_max_len=1000000").unwrap();
-    let mut settings = || control.query(SETTINGS).unwrap().single().unwrap().to_owned();
+    let mut settings = || control.query(SETTINGS).unwrap().first_value().unwrap().to_owned();
     let before = settings();
     let mut holder = running.connect(&own);
     holder.run("CREATE TABLE theirs (id INTEGER) ENGINE=InnoDB").unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use dbdyno_model::foreign::steers;
+use dbdyno_model::foreign::is_nonprinting;
 use dbdyno_model::{EndedArm, RunId, Severity, Warning};
 use dbdyno_store::{NewRun, Store};
 use dbdyno_wire::mock::{FixedScript, Login, MockProtocol, MockReply, MockServer, Turn};
@@ -31,7 +31,7 @@ fn without_colours(text: &str) -> String {
 
 #[track_caller]
 fn assert_harmless(what: &str, text: &str) {
-    let is_bad = |c: char| steers(c) && !matches!(c, '\n' | '\t' | '\r');
+    let is_bad = |c: char| is_nonprinting(c) && !matches!(c, '\n' | '\t' | '\r');
     let found = text.char_indices().find(|(_, c)| is_bad(*c));
     let near = found.map(|(at, c)| {
         let from = text.char_indices().map(|(i, _)| i).rfind(|i| i + 60 < at).unwrap_or(0);
@@ -95,7 +95,7 @@ fn hostile_run(home: &Home) -> RunId {
     }
     let mut store = Store::open(&home.path().join("dbdyno.db")).unwrap();
     let id = store
-        .begin(&NewRun {
+        .begin_run(&NewRun {
             name: Some("hostile"),
             started_unix_ms: run.started_unix_ms + 1,
             tool_version: HOSTILE,
@@ -226,7 +226,7 @@ fn a_run_without_stages_or_clients_is_told() {
                 command: "dbdyno compare",
                 plan: &plan,
             };
-            let id = store.begin(&new).unwrap();
+            let id = store.begin_run(&new).unwrap();
             for round in whole.rounds.iter().filter(|_| has_rounds) {
                 store.add_round(&id, round).unwrap();
             }
@@ -286,7 +286,7 @@ fn no_error_of_a_server_steers_or_floods_a_terminal() {
         let message = HOSTILE.replace('\u{0}', "").repeat(4000);
         let refusal = MockReply::Error { code: 1105, sqlstate: "HY000", message };
         let script = Arc::new(FixedScript(Turn::now(refusal)));
-        let server = MockServer::start(protocol, Login::trust("bob"), script).unwrap();
+        let server = MockServer::start(protocol, Login::without_password("bob"), script).unwrap();
         let address = server.endpoint().transport;
         let url = format!("{scheme}://bob@{address}/dbdyno?tls=off");
         for args in [

@@ -12,7 +12,7 @@ fn images_of(home: &Home, rows: u64) -> Vec<Image> {
     let home = dbdyno_sandbox::Home::open(Some(home.path())).unwrap();
     let content = format!("&rows={rows}&");
     let has = |image: &Image| image.key.iter().any(|line| line.contains(&content));
-    Image::all(&home).into_iter().filter(has).collect()
+    Image::all_in(&home).into_iter().filter(has).collect()
 }
 
 /// Removes them however the test ends, and those that a test which was killed has left.
@@ -69,12 +69,12 @@ fn made_once(release: &str, rows: u64, versions: &str) {
     let images = images_of(&home, rows);
     let [image] = images.as_slice() else { panic!("{images:?}") };
     assert!(note.contains(&image.name) && image.name.contains(versions), "{note}");
-    image.check().unwrap();
+    image.verify_files().unwrap();
 
     let used = notes(&run("auto"));
     assert!(used[0].contains(&image.name) && used[0].contains("made earlier"), "{used:?}");
     // What was deleted meanwhile was deleted in copies.
-    image.check().unwrap();
+    image.verify_files().unwrap();
     let listed = home.dbdyno(["server", "images", "--check"]);
     assert!(listed.code == 0 && listed.out.contains(&image.name), "{listed:?}");
     assert!(home.dbdyno(["server", "ls"]).out.contains(&image.name));

@@ -198,7 +198,7 @@ fn killed(moments: u32, from_the_network: bool) {
         // However slow the start was: some moments are among the rounds.
         let is_late = moment % 3 == 2;
         let length = if is_late { whole / 4 } else { whole };
-        let polls = stream(&[seed, u64::from(moment)]).below(length);
+        let polls = stream(&[seed, u64::from(moment)]).next_below(length);
         let by = match moment % 4 {
             1 => Signal::SIGINT,
             3 => Signal::SIGTERM,

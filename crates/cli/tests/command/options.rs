@@ -21,7 +21,7 @@ fn asked(home: &Home, target: &str, questions: &[&str]) -> Vec<String> {
         user: url.user,
         password: url.password.unwrap_or_default(),
         database: url.database,
-        security: dbdyno_wire::Security::off(),
+        security: dbdyno_wire::Security::without_tls(),
     };
     let mut client: Box<dyn Client> = if target.starts_with("postgres") {
         Box::new(dbdyno_wire::postgres::PostgresConnection::connect(&endpoint).unwrap())
@@ -159,7 +159,7 @@ fn nobody_is_root_without_a_password_whatever_the_preset() {
             user: user.to_owned(),
             password: password.unwrap_or_default(),
             database: String::new(),
-            security: dbdyno_wire::Security::off(),
+            security: dbdyno_wire::Security::without_tls(),
         })
     };
     assert!(login(&url.user, url.password.clone()).is_ok());

@@ -296,12 +296,12 @@ fn come_back_as_they_were(product: Product, version: &'static str, modes: &[&str
         for text in hostile {
             let name = Identifier::new(text.trim(), dialect).unwrap();
             client.run(&format!("CREATE TABLE {name} (id INTEGER PRIMARY KEY)")).unwrap();
-            assert_eq!(client.query(listed).unwrap().single(), Some(text.trim()), "{mode}");
+            assert_eq!(client.query(listed).unwrap().first_value(), Some(text.trim()), "{mode}");
             client.run(&format!("DROP TABLE {name}")).unwrap();
             assert_eq!(guest.tables(), "0", "{mode}: {text}");
             let literal = Literal::new(text, dialect);
             let rows = client.query(&format!("SELECT {literal}")).unwrap();
-            assert_eq!(rows.single(), Some(text), "{mode}");
+            assert_eq!(rows.first_value(), Some(text), "{mode}");
         }
         client.close();
     }

@@ -44,7 +44,7 @@ impl Served {
             user: "root".to_owned(),
             password: Secret::default(),
             database: "test".to_owned(),
-            security: Security::off(),
+            security: Security::without_tls(),
         };
         Served { child, _stdout: stdout, endpoint }
     }
@@ -122,7 +122,7 @@ fn what_a_killed_server_acknowledged_is_there() {
                 from + 1,
                 from + 2 * most
             ));
-            let count = count.unwrap().single().map(str::to_owned);
+            let count = count.unwrap().first_value().map(str::to_owned);
             assert_eq!(count.as_deref(), Some(&*most.to_string()), "writer {writer}");
             // The one that was not answered may be there.
             let next = from + 2 * (most + 1);
@@ -157,7 +157,7 @@ fn a_server_ends_by_a_signal_with_what_was_committed() {
     assert_eq!(served.end(Signal::SIGINT), Some(0));
     let served = Served::start(&home, &data, &["--design", "engine:?gate=pool:2"]);
     let rows = served.connect().query("SELECT count(*) FROM t").unwrap();
-    assert_eq!(rows.single(), Some("2"));
+    assert_eq!(rows.first_value(), Some("2"));
     assert_eq!(served.end(Signal::SIGTERM), Some(0));
 }
 

@@ -272,7 +272,7 @@ impl Running {
             tables_mb: 64,
             ..LaunchOptions::for_host(2_048)
         }
-        .with(&asked.settings);
+        .with_settings(&asked.settings);
         let server = Server::start(&home, &release, &options, "url", &mut |_| {});
         Running { server: server.unwrap_or_else(|e| panic!("{e}")), product }
     }
@@ -360,7 +360,7 @@ impl Access {
 
     pub(crate) fn ask(&self, database: &str, sql: &str) -> String {
         let rows = self.connect(database).query(sql).unwrap();
-        rows.single().unwrap_or("NULL").to_owned()
+        rows.first_value().unwrap_or("NULL").to_owned()
     }
 
     /// How many tables a database has.

@@ -43,7 +43,7 @@ fn every_release_that_is_here_settles_by_what_can_be_seen() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let opened = dbdyno_sandbox::Home::open(Some(home.path())).unwrap();
-    let releases = dbdyno_sandbox::here(&opened);
+    let releases = dbdyno_sandbox::installed_releases(&opened);
     assert!(!releases.is_empty(), "there is no release in {}", home.path().display());
     releases.iter().for_each(|release| settled(&home, release));
 }

@@ -134,7 +134,7 @@ impl Step<'_> {
             return Ok(Said::Changed(outcome.affected));
         }
         let value = |row, column| {
-            let text = buffer.text(row, column)?;
+            let text = buffer.text_at(row, column)?;
             Some(String::from_utf8_lossy(text).into_owned())
         };
         let row = |row| (0..buffer.columns()).map(|column| value(row, column)).collect();

@@ -14,7 +14,7 @@ const GOOD: i32 = 2099;
 pub(crate) fn connect(url: &str) -> Result<Box<dyn Client>, WireError> {
     let Target::Url(url) = url.parse::<ArmSpec>().unwrap().target else { panic!("{url}") };
     let endpoint = Endpoint {
-        security: Security::of(&url.tls, url.dialect, &url.transport)?,
+        security: Security::from_options(&url.tls, url.dialect, &url.transport)?,
         transport: url.transport,
         user: url.user,
         password: url.password.unwrap_or_default(),
@@ -92,7 +92,7 @@ fn mariadb_is_measured_encrypted_and_believed_only_as_far_as_wished() {
     let version = client.query("SHOW SESSION STATUS LIKE 'Ssl_version'").unwrap();
     assert_eq!(version.rows[0][1].as_deref(), Some(encryption.version));
     let long = client.query("SELECT REPEAT('a', 300000)").unwrap();
-    assert_eq!(long.single().map(str::len), Some(300_000));
+    assert_eq!(long.first_value().map(str::len), Some(300_000));
     client.close();
     for words in ["tls=off", "", "slow=1%"] {
         assert_eq!(connect(&url(words)).unwrap().encryption(), None, "{words}");
@@ -329,7 +329,8 @@ fn mysql_is_logged_in_to_by_each_of_its_methods() {
     root.run("GRANT ALL ON *.* TO 'caching_sha2 with'@'%'").unwrap();
     let url = |account: &str, words: &str| format!("{}?{words}", running.tcp(account, ""));
     let data = root.query("SELECT @@datadir").unwrap();
-    let key = format!("tls=off&server-public-key-path={}public_key.pem", data.single().unwrap());
+    let key =
+        format!("tls=off&server-public-key-path={}public_key.pem", data.first_value().unwrap());
     for method in methods {
         // In clear and over TCP a password is not told to whoever asks for it.
         root.run("FLUSH PRIVILEGES").unwrap();

@@ -27,7 +27,7 @@ fn connect(url: &str) -> Box<dyn Client> {
         user: url.user,
         password: url.password.unwrap(),
         database: url.database,
-        security: dbdyno_wire::Security::off(),
+        security: dbdyno_wire::Security::without_tls(),
     };
     Box::new(dbdyno_wire::mysql::MysqlConnection::connect(&endpoint).unwrap())
 }
@@ -53,7 +53,7 @@ fn a_source_and_its_replica_run_in_the_background_until_they_are_told_to_end() {
     source.run("CREATE TABLE t (a INT PRIMARY KEY)").unwrap();
     source.run("INSERT INTO t VALUES (42)").unwrap();
     eventually("the row on the replica", || {
-        replica.query("SELECT a FROM t").is_ok_and(|rows| rows.single() == Some("42"))
+        replica.query("SELECT a FROM t").is_ok_and(|rows| rows.first_value() == Some("42"))
     });
     let listed = server(&["ls"]).out;
     let line = |name: &str| listed.lines().find(|l| l.trim().starts_with(name)).unwrap();
@@ -66,7 +66,7 @@ fn a_source_and_its_replica_run_in_the_background_until_they_are_told_to_end() {
     let again = server(&["start", &name]);
     assert_eq!(again.code, 0, "{again:?}");
     let mut replica = connect(members(&again.out)[1].1);
-    assert_eq!(replica.query("SELECT a FROM t").unwrap().single(), Some("42"));
+    assert_eq!(replica.query("SELECT a FROM t").unwrap().first_value(), Some("42"));
     let delayed = server(&["start", "mariadb:10.11?topology=replicas:1&delay=1ms"]);
     assert!(delayed.code == 2 && delayed.err.contains("dbdyno compare"), "{delayed:?}");
     assert_eq!(server(&["stop", &name]).code, 0);
@@ -88,7 +88,7 @@ fn nodes_of_galera_come_back_equal_after_a_write_between_their_departures() {
     assert_eq!(all.iter().map(|(role, _)| *role).collect::<Vec<_>>(), ["node"; 3]);
     let count = |url: &str| {
         let rows = connect(url).query("SELECT count(*) FROM t").ok()?;
-        rows.single().map(str::to_owned)
+        rows.first_value().map(str::to_owned)
     };
     let mut first = connect(all[0].1);
     first.run("CREATE TABLE t (a INT PRIMARY KEY)").unwrap();

@@ -25,7 +25,7 @@ fn ask(home: &Home, server: &str, load: &str, clients: &str) -> (Value, Run) {
     let done = finish(command);
     assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
     let store = Store::open(&path).unwrap();
-    let run = store.load(&store.resolve("@last").unwrap()).unwrap();
+    let run = store.load(&store.resolve_run("@last").unwrap()).unwrap();
     (serde_json::from_str(&done.out).unwrap(), run)
 }
 

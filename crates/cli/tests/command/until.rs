@@ -128,7 +128,7 @@ fn a_limit_is_parted_into_several_looks() {
     let words = "--seconds 0.1 --rows 2000 --budget 0% --until decided --limit 40s";
     let done = home.dbdyno(["compare", BASE, BASE].into_iter().chain(words.split(' ')));
     let plan = home.last_run().plan;
-    let (pairs, horizon) = plan.rule.stopping.looks().unwrap();
+    let (pairs, horizon) = plan.rule.stopping.look_schedule().unwrap();
     assert_eq!(pairs, 2, "{done:?}");
     // Four are planned however little time there is.
     assert!(horizon >= 5, "{done:?}");

@@ -23,7 +23,7 @@ pub(crate) fn filled(engine: &Engine, rows: i64) -> Arc<Table> {
         ColumnSpec::required("c", ValueType::Text { most: 120 }),
         ColumnSpec::required("pad", ValueType::Text { most: 60 }),
     ];
-    let indexes = vec![IndexSpec::repeated("k", &[K])];
+    let indexes = vec![IndexSpec::non_unique("k", &[K])];
     let spec = TableSpec::new("sbtest1", columns, &[0]);
     let spec = TableSpec { auto_increment: Some(0), indexes, ..spec };
     let table = engine.create_table(spec).expect("there is none");

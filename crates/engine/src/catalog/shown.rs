@@ -24,7 +24,7 @@ use crate::version::RowVersion;
 const FIELD_MOST: usize = 30;
 
 impl Records for Catalog {
-    fn show(&self, index: IndexId, key: Option<&[u8]>, into: &mut String) {
+    fn describe_key(&self, index: IndexId, key: Option<&[u8]>, into: &mut String) {
         let Ok(tables) = self.tables.try_read() else { return };
         for table in tables.values() {
             if table.clustered_id == index {
@@ -48,7 +48,7 @@ fn show_row(table: &Table, key: Option<&[u8]>, into: &mut String) {
                 "    record of PRIMARY of {name}, {many} columns, written by {}",
                 writer.0
             );
-            let values = table.layout().row(row).values();
+            let values = table.layout().view_row(row).values();
             for (place, (column, value)) in table.columns().iter().zip(values).enumerate() {
                 show_field(place, &column.name, value, into);
             }

@@ -40,21 +40,21 @@ impl Default for Flights {
 
 impl Flights {
     /// Enters a commit whose record will be at `bound` or behind.
-    pub(super) fn begin(&self, bound: Lsn) -> Flight {
+    pub(super) fn begin_flight(&self, bound: Lsn) -> Flight {
         let stripe = STRIPE.with(|stripe| *stripe);
         self.stripes[stripe].0.lock().expect(UNBROKEN).push(bound);
         Flight { stripe, bound }
     }
 
     /// Takes an entry away.
-    pub(super) fn end(&self, flight: Flight) {
+    pub(super) fn end_flight(&self, flight: Flight) {
         let mut bounds = self.stripes[flight.stripe].0.lock().expect(UNBROKEN);
         let at = bounds.iter().position(|&bound| bound == flight.bound);
         bounds.swap_remove(at.expect("a flight ends once"));
     }
 
     /// The lowest bound of all.
-    pub(crate) fn lowest(&self) -> Option<Lsn> {
+    pub(crate) fn lowest_bound(&self) -> Option<Lsn> {
         self.stripes
             .iter()
             .filter_map(|stripe| stripe.0.lock().expect(UNBROKEN).iter().min().copied())

@@ -33,7 +33,7 @@ impl Gather {
     }
 
     /// Returns when `work` was begun after this call, and ended, by this or another thread.
-    pub fn pass(&self, work: impl FnOnce()) {
+    pub(crate) fn run_in_group(&self, work: impl FnOnce()) {
         let joined = self.gathering.fetch_add(1, Ordering::AcqRel);
         let seat = Seat { group: (joined >> NUMBER_SHIFT) as u32, index: joined as u32 };
         if seat.index > 0 {
@@ -83,7 +83,7 @@ mod tests {
             let pass = move || {
                 let mine = made.fetch_add(1, Ordering::Relaxed) + 1;
                 // As a flush does: it takes what is there, and says so.
-                gather.pass(|| {
+                gather.run_in_group(|| {
                     let seen = made.load(Ordering::Relaxed);
                     done.store(seen, Ordering::Relaxed);
                 });

@@ -13,7 +13,7 @@ use super::{Disk, File};
 use crate::sync::thread;
 
 /// The same files on a device.
-pub(crate) fn attach(disk: Arc<dyn Disk>, device: Device) -> Arc<dyn Disk> {
+pub(crate) fn attach_device(disk: Arc<dyn Disk>, device: Device) -> Arc<dyn Disk> {
     match device {
         Device::Disk => disk,
         Device::None => Arc::new(AttachedDisk { disk, sync: Duration::ZERO }),

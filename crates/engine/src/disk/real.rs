@@ -35,7 +35,7 @@ impl RealDisk {
         if place.is_file() || fs::read_dir(path)?.next().is_none() {
             fs::set_permissions(path, Permissions::from_mode(0o700))?;
         }
-        let mut lock = private().create(true).truncate(false).open(&place)?;
+        let mut lock = private_options().create(true).truncate(false).open(&place)?;
         lock.set_permissions(Permissions::from_mode(0o600))?;
         lock.try_lock().map_err(|error| match error {
             fs::TryLockError::WouldBlock => {
@@ -56,7 +56,7 @@ impl RealDisk {
 
 /// To read and to write; readable by its owner alone if it is made. Links are not followed: whoever
 /// might have put one there would choose what is overwritten.
-pub(crate) fn private() -> OpenOptions {
+pub(crate) fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
     options
@@ -73,11 +73,11 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(private().create(true).truncate(true).open(self.path.join(name))?))
+        Ok(Arc::new(private_options().create(true).truncate(true).open(self.path.join(name))?))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(private().open(self.path.join(name))?))
+        Ok(Arc::new(private_options().open(self.path.join(name))?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -101,7 +101,7 @@ impl SimDisk {
         let after = SimDisk::default();
         let mut random = stream(&[seed]);
         let (files, names) = self.with(|state| {
-            let kept = random.below(state.renamed.len() as u64 + 1) as usize;
+            let kept = random.next_below(state.renamed.len() as u64 + 1) as usize;
             let names = match kept {
                 0 => &state.durable_names,
                 kept => &state.renamed[kept - 1],
@@ -225,11 +225,11 @@ impl Content {
         }
         let all = stages.len() as u64;
         // Often all or nothing, as when a machine stops long after the last write.
-        let bias = random.below(4);
+        let bias = random.next_below(4);
         let mut stage = || match bias {
             0 => 0,
             1 => all as usize - 1,
-            _ => random.below(all) as usize,
+            _ => random.next_below(all) as usize,
         };
         let mut bytes = vec![0; stages[stage()].len()];
         for (index, sector) in bytes.chunks_mut(SECTOR).enumerate() {

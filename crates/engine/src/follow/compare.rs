@@ -33,7 +33,7 @@ pub fn difference(source: &Engine, replica: &Engine) -> Option<String> {
 }
 
 fn of_table(source: &Table, replica: &Table) -> Option<String> {
-    if source.spec() != replica.spec() {
+    if source.current_spec() != replica.current_spec() {
         return Some("other columns or indexes".to_owned());
     }
     let (mut expected, mut found) = (Rows::new(source), Rows::new(replica));

@@ -46,7 +46,7 @@ pub fn prepare(source: &Engine, disk: Arc<dyn Disk>) -> Result<()> {
     if log::is_there(&*disk)? || source.tables().is_empty() {
         return Ok(());
     }
-    Copy::begin(source)?.write(disk)
+    Copy::begin_from(source)?.write(disk)
 }
 
 impl Copy<'_> {
@@ -54,12 +54,12 @@ impl Copy<'_> {
     ///
     /// # Errors
     /// `Disk`, if its log has failed.
-    pub fn begin(source: &Engine) -> Result<Copy<'_>> {
+    pub fn begin_from(source: &Engine) -> Result<Copy<'_>> {
         let shared = &source.shared;
         // While it is held no part of the log is given back.
         let _checkpoint = shared.checkpoint.lock().expect("no panic before");
         let from = shared.pipeline.low_water();
-        shared.pipeline.check()?;
+        shared.pipeline.check_writable()?;
         if let Some(kept) = &shared.follow {
             kept.from.store(from.0, Ordering::Release);
         }
@@ -72,14 +72,14 @@ impl Copy<'_> {
     /// `Disk`, of either: then there is no copy.
     pub fn write(self, disk: Arc<dyn Disk>) -> Result<()> {
         let shared = &self.source.shared;
-        let mut file = CheckpointWriter::begin(disk, Lsn(0))?;
-        let mut view = shared.trx.view();
+        let mut file = CheckpointWriter::create_file(disk, Lsn(0))?;
+        let mut view = shared.trx.new_view();
         let (all, table, index, until) = {
             // While they are held, tables neither come nor go.
             let next = shared.catalog.next();
             shared.trx.open_view(None, &mut view);
             let (table, index) = (TableId(next.table), IndexId(next.index));
-            (shared.catalog.tables(), table, index, shared.pipeline.end())
+            (shared.catalog.tables(), table, index, shared.pipeline.end_lsn())
         };
         let own = own_tables(&mut file, table, index, &all, self.from, until);
         let written = own.and_then(|()| {
@@ -107,9 +107,9 @@ fn own_tables(
     let (second, second_index) = (TableId(table.0 + 1), IndexId(index.0 + 1));
     let (next, next_index) = (TableId(table.0 + 2), IndexId(index.0 + 2));
     file.write(&RedoRecord::Numbers(next, next_index).write())?;
-    let names: Vec<_> = all.iter().map(|table| tables::row(table.id, table.name())).collect();
-    own_table(file, position::spec(), table, index, &position::begin(from, until))?;
-    own_table(file, tables::spec(), second, second_index, &names)
+    let names: Vec<_> = all.iter().map(|table| tables::table_row(table.id, table.name())).collect();
+    own_table(file, position::table_spec(), table, index, &position::initial_rows(from, until))?;
+    own_table(file, tables::table_spec(), second, second_index, &names)
 }
 
 /// One of these tables, and its rows, whose first column is the key.

@@ -44,7 +44,7 @@ impl Feeder {
     ) -> Result<Feeder> {
         let log = Follower::open(source.shared.disk.clone(), found.place)?;
         let applied = found.place.max(found.copied);
-        if source.shared.pipeline.end() < applied {
+        if source.shared.pipeline.end_lsn() < applied {
             let what = format!(
                 "it ends before {applied}, which its replica has applied; begin the replica with a \
                  copy of it: remove its directory"
@@ -62,8 +62,8 @@ impl Feeder {
     }
 
     /// Feeds until the window is stopped.
-    pub(super) fn feed(mut self, window: &Window) {
-        let mut seen = self.log.place();
+    pub(super) fn feed_window(mut self, window: &Window) {
+        let mut seen = self.log.next_lsn();
         loop {
             let pipeline = &self.source.shared.pipeline;
             let durable = pipeline.wait_beyond(seen, || window.is_stopped());
@@ -71,7 +71,7 @@ impl Feeder {
                 return;
             }
             if let Err(error) = self.feed_until(durable, window) {
-                return window.fail(error);
+                return window.fail_with(error);
             }
             seen = durable;
         }
@@ -95,24 +95,25 @@ impl Feeder {
             let told = TrackerEvent::Committed { parent, rows: &rows };
             let clock = self.clock;
             let start_ns = clock.map(|now| now());
-            let dependencies = self.tracker.step(told).expect("a transaction has dependencies");
+            let dependencies =
+                self.tracker.handle_event(told).expect("a transaction has dependencies");
             let meter = &self.source.shared.meter;
             if let (Some(now), Some(start_ns)) = (clock, start_ns) {
                 meter.add(Counter::TrackTime, now() - start_ns);
             }
             meter.add(Counter::TrackedRows, rows.len() as u64);
             let sequence = dependencies.sequence;
-            let before = self.would.outcome();
-            self.would.arrived(dependencies);
-            let after = self.would.outcome();
+            let before = self.would.outcome_so_far();
+            self.would.add_transaction(dependencies);
+            let after = self.would.outcome_so_far();
             meter.add(Counter::ApplyUnits, after.work - before.work);
             meter.add(Counter::ApplySteps, after.end - before.end);
             let task = Task { record: followed.record.into(), began_ns, end: followed.end };
-            if !window.arrived(dependencies, task) {
+            if !window.enqueue_transaction(dependencies, task) {
                 return Ok(());
             }
             if sequence.0.is_multiple_of(CLEAN_UP) {
-                self.tracker.step(TrackerEvent::Applied(window.applied()));
+                self.tracker.handle_event(TrackerEvent::Applied(window.applied_sequence()));
             }
         }
         Ok(())

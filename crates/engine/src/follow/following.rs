@@ -42,7 +42,7 @@ impl Following {
     }
 
     /// Lets the source know of it.
-    pub(super) fn show(self: &Arc<Following>) {
+    pub(super) fn register_with_source(self: &Arc<Following>) {
         let shown: Arc<dyn Any + Send + Sync> = self.clone();
         if let Some(kept) = &self.source.shared.follow {
             *kept.by.lock().expect(UNBROKEN) = Some(Arc::downgrade(&shown));
@@ -50,14 +50,14 @@ impl Following {
     }
 
     /// The replica that follows an engine, while one is at work.
-    pub fn of(source: &Engine) -> Option<Arc<Following>> {
+    pub fn of_source(source: &Engine) -> Option<Arc<Following>> {
         let kept = source.shared.follow.as_ref()?;
         let shown = kept.by.lock().expect(UNBROKEN).as_ref()?.upgrade()?;
         shown.downcast().ok()
     }
 
     /// The replica.
-    pub fn engine(&self) -> &Arc<Engine> {
+    pub fn replica_engine(&self) -> &Arc<Engine> {
         &self.engine
     }
 
@@ -66,7 +66,7 @@ impl Following {
     /// # Errors
     /// What ended the replica before.
     pub fn catch_up(&self) -> Result<Lsn> {
-        let durable = self.source.shared.pipeline.durable();
+        let durable = self.source.shared.pipeline.durable_lsn();
         self.window.wait_for(durable)?;
         Ok(durable)
     }
@@ -76,11 +76,11 @@ impl Following {
     ///
     /// # Errors
     /// What ended the replica before.
-    pub fn compare(&self) -> Result<ReplicaComparison> {
+    pub fn compare_rows(&self) -> Result<ReplicaComparison> {
         let behind_bytes = self.behind_bytes();
         let place = self.catch_up()?;
         let difference = difference(&self.source, &self.engine).map(|what| {
-            match self.source.shared.pipeline.end() > place {
+            match self.source.shared.pipeline.end_lsn() > place {
                 true => format!("{what}, or others wrote meanwhile: ask when nobody does"),
                 false => what,
             }
@@ -90,8 +90,8 @@ impl Following {
 
     /// Bytes of the source's log that are durable and not applied.
     pub fn behind_bytes(&self) -> u64 {
-        let durable = self.source.shared.pipeline.durable();
-        durable.0.saturating_sub(self.window.place().0)
+        let durable = self.source.shared.pipeline.durable_lsn();
+        durable.0.saturating_sub(self.window.applied_lsn().0)
     }
 
     /// The lags since this was asked last; see [`ReplicaProgress`].
@@ -105,9 +105,11 @@ impl Following {
     }
 
     /// Whether it applies, and if not, why; in words.
-    pub fn state(&self) -> String {
+    pub fn state_text(&self) -> String {
         match (self.window.is_stopped(), self.window.failure_text()) {
-            (false, _) if self.window.place() < self.copied => "completing its copy".to_owned(),
+            (false, _) if self.window.applied_lsn() < self.copied => {
+                "completing its copy".to_owned()
+            }
             (false, _) => "applying".to_owned(),
             (true, None) => "ended".to_owned(),
             (true, Some(why)) => format!("ended: {why}"),

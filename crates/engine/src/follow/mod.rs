@@ -105,17 +105,19 @@ impl Replica {
         let feeder = Feeder::open(&source, &design, &found)?;
         let window = Arc::new(Window::new(&design, &source, &found));
         let following = Arc::new(Following::new(source, engine, window, found.copied));
-        following.show();
+        following.register_with_source();
         let mut replica = Replica { following, threads: Vec::new() };
         for number in 0..design.apply.workers() {
             let place = found.of_worker(i64::from(number));
-            let session = replica.engine().session();
+            let session = replica.replica_engine().session();
             let worker = Worker::new(session, tables.clone(), positions.clone(), number, place);
             let window = replica.following.window.clone();
-            replica.run(format!("engine:apply{number}"), move || worker.work(&window, clock));
+            replica.run(format!("engine:apply{number}"), move || {
+                worker.apply_until_stopped(&window, clock)
+            });
         }
         let window = replica.following.window.clone();
-        replica.run("engine:feed".to_owned(), move || feeder.feed(&window));
+        replica.run("engine:feed".to_owned(), move || feeder.feed_window(&window));
         Ok(replica)
     }
 
@@ -125,7 +127,7 @@ impl Replica {
     /// What ended it before.
     pub fn stop(mut self) -> Result<()> {
         self.end();
-        self.following.window.failure().map_or(Ok(()), Err)
+        self.following.window.take_failure().map_or(Ok(()), Err)
     }
 
     fn run(&mut self, name: String, work: impl FnOnce() + Send + 'static) {
@@ -135,7 +137,7 @@ impl Replica {
 
     fn end(&mut self) {
         self.following.window.stop();
-        self.following.source.shared.pipeline.tell();
+        self.following.source.shared.pipeline.wake_waiters();
         for thread in self.threads.drain(..) {
             thread.join().expect("the threads of a replica end in peace");
         }

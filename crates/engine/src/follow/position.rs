@@ -62,7 +62,7 @@ pub(super) struct StoredPosition {
 pub(super) struct Above(pub(super) BTreeSet<Sequence>);
 
 /// The table.
-pub(super) fn spec() -> TableSpec {
+pub(super) fn table_spec() -> TableSpec {
     let number = |name: &str| ColumnSpec::required(name, ValueType::BIGINT);
     let above = ColumnSpec::required("above", ValueType::Text { most: ABOVE_BYTES });
     let columns = vec![number("worker"), number("low"), number("place"), above];
@@ -70,7 +70,7 @@ pub(super) fn spec() -> TableSpec {
 }
 
 /// The rows of a copy. All before `from` counts as one transaction.
-pub(super) fn begin(from: Lsn, until: Lsn) -> [[Datum<'static>; 4]; 2] {
+pub(super) fn initial_rows(from: Lsn, until: Lsn) -> [[Datum<'static>; 4]; 2] {
     let row = |worker, low, place: Lsn| {
         [Datum::Int(worker), Datum::Int(low), Datum::Int(place.0 as i64), Datum::Text(b"")]
     };
@@ -89,7 +89,7 @@ impl Positions {
     pub(super) fn open(engine: &Engine) -> Result<Positions> {
         let table = match engine.table(NAME) {
             Ok(table) => table,
-            Err(_) => engine.create_table(spec())?,
+            Err(_) => engine.create_table(table_spec())?,
         };
         Ok(Positions { table })
     }
@@ -98,7 +98,7 @@ impl Positions {
         let mut found = StoredPosition::default();
         let mut whole = true;
         engine.session().statement(|it| {
-            it.scan(&self.table, &Scan::all(Path::Primary), |_, row| {
+            it.scan_rows(&self.table, &Scan::whole_index(Path::Primary), |_, row| {
                 let cells = [row.get(0), row.get(1), row.get(2), row.get(3)];
                 let [Datum::Int(worker), Datum::Int(low), Datum::Int(place), Datum::Text(above)] =
                     cells
@@ -155,6 +155,6 @@ impl Positions {
         let (mut key, mut bytes) = (Vec::new(), Vec::new());
         key::push(&mut key, cells[0]);
         self.table.layout().write(&row, &mut bytes);
-        it.follow(&self.table, &key, Some(&bytes), Absent::IsDamage)
+        it.apply_change(&self.table, &key, Some(&bytes), Absent::IsDamage)
     }
 }

@@ -28,13 +28,13 @@ pub(super) const NAME: &str = "dbdyno_tables";
 const UNBROKEN: &str = "no thread panics with it";
 
 /// The table of tables.
-pub(super) fn spec() -> TableSpec {
+pub(super) fn table_spec() -> TableSpec {
     let name = ColumnSpec::required("name", ValueType::Text { most: 1_024 });
     TableSpec::new(NAME, vec![ColumnSpec::required("source", ValueType::BIGINT), name], &[0])
 }
 
 /// A row of it.
-pub(super) fn row(id: TableId, name: &str) -> [Datum<'_>; 2] {
+pub(super) fn table_row(id: TableId, name: &str) -> [Datum<'_>; 2] {
     [Datum::Int(id.0.into()), Datum::Text(name.as_bytes())]
 }
 
@@ -59,11 +59,11 @@ impl Tables {
     pub(super) fn open(engine: &Arc<Engine>, copied: Lsn) -> Result<Tables> {
         let table = match engine.table(NAME) {
             Ok(table) => table,
-            Err(_) => engine.create_table(spec())?,
+            Err(_) => engine.create_table(table_spec())?,
         };
         let mut names = Vec::new();
         engine.session().statement(|it| {
-            it.scan(&table, &Scan::all(Path::Primary), |_, row| {
+            it.scan_rows(&table, &Scan::whole_index(Path::Primary), |_, row| {
                 if let (Datum::Int(id), Datum::Text(name)) = (row.get(0), row.get(1)) {
                     names.push((TableId(id as u32), String::from_utf8_lossy(name).into_owned()));
                 }
@@ -90,12 +90,12 @@ impl Tables {
     }
 
     /// What it means if a row that is deleted by a record that ends here is not there.
-    pub(super) fn absent(&self, end: Lsn) -> Absent {
+    pub(super) fn absence_meaning(&self, end: Lsn) -> Absent {
         if end > self.copied { Absent::IsDamage } else { Absent::IsFine }
     }
 
     /// Does what a record says that is no transaction; what has to be noted of it then.
-    pub(super) fn define(&self, record: RedoRecord<'_>, end: Lsn) -> Result<TableChange> {
+    pub(super) fn apply_definition(&self, record: RedoRecord<'_>, end: Lsn) -> Result<TableChange> {
         match record {
             RedoRecord::Table { id, replaces, spec, .. } => {
                 let name = spec.name.clone();
@@ -159,7 +159,11 @@ impl Tables {
     }
 
     /// Writes what has to be noted.
-    pub(super) fn note(&self, it: &mut RunningStatement<'_>, noted: &TableChange) -> Result<()> {
+    pub(super) fn note_change(
+        &self,
+        it: &mut RunningStatement<'_>,
+        noted: &TableChange,
+    ) -> Result<()> {
         match noted {
             TableChange::Is(id, name) => self.put(it, *id, name),
             TableChange::IsGone(id) => self.take(it, *id),
@@ -172,11 +176,11 @@ impl Tables {
     }
 
     fn put(&self, it: &mut RunningStatement<'_>, id: TableId, name: &str) -> Result<()> {
-        let row = row(id, name);
+        let row = table_row(id, name);
         let (mut key, mut bytes) = (Vec::new(), Vec::new());
         key::push(&mut key, row[0]);
         self.table.layout().write(&row, &mut bytes);
-        it.follow(&self.table, &key, Some(&bytes), Absent::IsDamage)
+        it.apply_change(&self.table, &key, Some(&bytes), Absent::IsDamage)
     }
 
     fn take(&self, it: &mut RunningStatement<'_>, id: TableId) -> Result<()> {

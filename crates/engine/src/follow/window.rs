@@ -114,7 +114,7 @@ impl Window {
     }
 
     /// The next transaction, when there is room; false if it is stopped.
-    pub(super) fn arrived(&self, dependencies: Dependencies<'_>, task: Task) -> bool {
+    pub(super) fn enqueue_transaction(&self, dependencies: Dependencies<'_>, task: Task) -> bool {
         let is_full = |state: &mut State| {
             let most = state.ends.len() >= TRANSACTIONS_MOST || state.bytes >= BYTES_MOST;
             most && !self.is_stopped()
@@ -138,7 +138,7 @@ impl Window {
     }
 
     /// Something to execute; `None` when it is stopped.
-    pub(super) fn take(&self) -> Option<WorkerTransaction> {
+    pub(super) fn take_transaction(&self) -> Option<WorkerTransaction> {
         let mut state = sleep_while(&self.work, self.state(), |state| {
             state.execute.is_empty() && !self.is_stopped()
         });
@@ -152,7 +152,7 @@ impl Window {
     }
 
     /// It has been executed: returns when it may commit; false when it is stopped.
-    pub(super) fn executed(&self, sequence: Sequence) -> bool {
+    pub(super) fn await_commit_turn(&self, sequence: Sequence) -> bool {
         let mut state = self.state();
         self.step(&mut state, ApplyEvent::Executed(sequence));
         let mut state = sleep_while(&self.turn, state, |state| {
@@ -163,7 +163,7 @@ impl Window {
     }
 
     /// It is durable and visible, so long after it began to commit on the source.
-    pub(super) fn committed(&self, taken: &WorkerTransaction, lag_ns: Option<u64>) {
+    pub(super) fn record_commit(&self, taken: &WorkerTransaction, lag_ns: Option<u64>) {
         let mut state = self.state();
         let sequence = taken.sequence;
         // After a crash the replica goes on from the last place that it has noted, not from where
@@ -174,7 +174,7 @@ impl Window {
         let meter = &self.source.shared.meter;
         meter.count(Counter::Replicated);
         if let Some(lag_ns) = lag_ns {
-            state.progress.lag.record(lag_ns);
+            state.progress.lag.record_latency(lag_ns);
             meter.add(Counter::ReplicaLag, lag_ns);
         }
         self.step(&mut state, ApplyEvent::Committed(sequence));
@@ -182,12 +182,12 @@ impl Window {
     }
 
     /// A worker begins a transaction once more.
-    pub(super) fn again(&self) {
+    pub(super) fn count_retry(&self) {
         self.state().progress.again += 1;
     }
 
     /// All up to this one are applied.
-    pub(super) fn applied(&self) -> Sequence {
+    pub(super) fn applied_sequence(&self) -> Sequence {
         self.state().low
     }
 
@@ -212,12 +212,12 @@ impl Window {
     }
 
     /// All before this place of the log is applied.
-    pub(super) fn place(&self) -> Lsn {
+    pub(super) fn applied_lsn(&self) -> Lsn {
         self.state().place
     }
 
     /// What has ended it, if that was not told before.
-    pub(super) fn failure(&self) -> Option<EngineError> {
+    pub(super) fn take_failure(&self) -> Option<EngineError> {
         self.state().failed.take()
     }
 
@@ -227,7 +227,7 @@ impl Window {
     }
 
     /// Ends it for a reason.
-    pub(super) fn fail(&self, error: EngineError) {
+    pub(super) fn fail_with(&self, error: EngineError) {
         self.state().failed.get_or_insert(error);
         self.stop();
     }
@@ -252,7 +252,7 @@ impl Window {
 
     fn step(&self, state: &mut State, event: ApplyEvent<'_>) {
         let State { applier, actions, execute, commit, .. } = state;
-        applier.step(event, actions);
+        applier.handle_event(event, actions);
         for action in actions.drain(..) {
             match action {
                 ApplyAction::Execute(sequence) => {
@@ -268,7 +268,7 @@ impl Window {
     }
 
     fn move_low(&self, state: &mut State) {
-        let low = state.applier.applied();
+        let low = state.applier.low_water_mark();
         if low == state.low {
             return;
         }

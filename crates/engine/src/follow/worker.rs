@@ -36,17 +36,17 @@ impl Worker {
     }
 
     /// Works until the window is stopped.
-    pub(super) fn work(mut self, window: &Window, clock: Option<ClockFunction>) {
-        while let Some(taken) = window.take() {
+    pub(super) fn apply_until_stopped(mut self, window: &Window, clock: Option<ClockFunction>) {
+        while let Some(taken) = window.take_transaction() {
             match self.apply(&taken, window) {
                 Ok(true) => {
                     let began_ns = taken.task.began_ns;
                     let now_ns = clock.filter(|_| began_ns > 0).map(|now| now());
                     let lag_ns = now_ns.map(|now_ns| now_ns.saturating_sub(began_ns));
-                    window.committed(&taken, lag_ns);
+                    window.record_commit(&taken, lag_ns);
                 }
                 Ok(false) => return,
-                Err(error) => return window.fail(error),
+                Err(error) => return window.fail_with(error),
             }
         }
     }
@@ -58,20 +58,20 @@ impl Worker {
             RedoRecord::Followed { changes, .. } | RedoRecord::Changes(changes) => {
                 (Some(changes), TableChange::Nothing)
             }
-            ddl => (None, self.tables.define(ddl, taken.task.end)?),
+            ddl => (None, self.tables.apply_definition(ddl, taken.task.end)?),
         };
         let mut tries = 1;
         loop {
             match self.execute(taken, changes.clone(), &noted) {
                 Err(EngineError::Deadlock | EngineError::LockWaitTimeout) if tries < TRIES => {
                     self.session.rollback();
-                    window.again();
+                    window.count_retry();
                     tries += 1;
                 }
                 done => break done?,
             }
         }
-        if !window.executed(taken.sequence) {
+        if !window.await_commit_turn(taken.sequence) {
             return Ok(false);
         }
         self.session.commit()?;
@@ -93,10 +93,10 @@ impl Worker {
             for change in changes.into_iter().flatten() {
                 let end = taken.task.end;
                 if let Some(table) = tables.get(change.table, end)? {
-                    it.follow(&table, change.key, change.row, tables.absent(end))?;
+                    it.apply_change(&table, change.key, change.row, tables.absence_meaning(end))?;
                 }
             }
-            tables.note(it, noted)?;
+            tables.note_change(it, noted)?;
             positions.write(it, *number, taken.low, taken.place, above, taken.sequence)
         })
     }

@@ -92,7 +92,7 @@ impl Hotel {
     /// A statement that writes one row.
     fn write(&self, trx: &Arc<LockTrx>) -> Result<Holding> {
         let owner = if trx.holds_locks() { Owner::OfLocks } else { Owner::OfNothing };
-        let pass = self.gate.enter(owner);
+        let pass = self.gate.acquire_pass(owner);
         let (index, place) = (IndexId(1), Place::Key(b"hot"));
         let free = self.locks.try_lock(trx, index, place, LockKind::Record, Mode::Exclusive);
         free.or_else(|_| {
@@ -105,11 +105,11 @@ impl Hotel {
     /// One that has a lock does its next statement while another is inside and waits for that
     /// lock: what the other one gets.
     fn hazard(&self) -> Result<Holding> {
-        let [owner, other] = [self.locks.begin(), self.locks.begin()];
+        let [owner, other] = [self.locks.begin_transaction(), self.locks.begin_transaction()];
         self.write(&owner).unwrap();
         thread::scope(|scope| {
             let waiting = scope.spawn(|| self.write(&other));
-            while !other.waits() {
+            while !other.is_waiting() {
                 assert!(!waiting.is_finished(), "it has given up");
                 thread::yield_now();
             }
@@ -125,7 +125,7 @@ fn a_blind_gate_keeps_the_owner_outside_until_patience_ends() {
     let place = behind(Rule::Blind(1), Duration::from_secs(1));
     let error = place.hazard().unwrap_err();
     assert!(matches!(error, EngineError::LockWaitTimeout));
-    assert_eq!(place.meter.counts().of(Counter::GateWaits), 1);
+    assert_eq!(place.meter.current_counts().count_of(Counter::GateWaits), 1);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn tickets_and_pools_let_the_owner_pass() {
     for (rule, gate_waits) in [(Rule::Open, 0), (Rule::Tickets(1), 0), (Rule::Pool(1), 0)] {
         let place = behind(rule, Duration::from_secs(60));
         assert_eq!(place.hazard().unwrap(), Holding::Fresh, "{rule}");
-        assert_eq!(place.meter.counts().of(Counter::GateWaits), gate_waits, "{rule}");
+        assert_eq!(place.meter.current_counts().count_of(Counter::GateWaits), gate_waits, "{rule}");
     }
 }
 
@@ -147,7 +147,7 @@ fn no_more_newcomers_work_than_there_is_room_for() {
             for _ in 0..12 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        let pass = gate.enter(Owner::OfNothing);
+                        let pass = gate.acquire_pass(Owner::OfNothing);
                         assert!(inside.fetch_add(1, order) < 3, "{rule}");
                         thread::yield_now();
                         inside.fetch_sub(1, order);

@@ -1,7 +1,7 @@
 //! A node: a range of keys, what belongs to them, and how one is found.
 
 use crate::ids::TrxId;
-use crate::key::{Key, head};
+use crate::key::{Key, head_number};
 
 /// Most entries of a leaf. Few where orders of threads are searched: a handful of rows then parts
 /// and joins leaves.
@@ -24,7 +24,7 @@ pub(super) struct Probe<'a> {
 impl<'a> Probe<'a> {
     #[inline]
     pub(super) fn new(key: &'a [u8]) -> Probe<'a> {
-        Probe { key, head: head(key) }
+        Probe { key, head: head_number(key) }
     }
 }
 
@@ -94,12 +94,12 @@ impl<V> Node<V> {
     }
 
     /// The least key that it is for.
-    pub(super) fn low(&self) -> &Key {
+    pub(super) fn low_key(&self) -> &Key {
         &self.low
     }
 
     /// The least key that it is not for any more; `None` on the right edge.
-    pub(super) fn high(&self) -> Option<&Key> {
+    pub(super) fn high_key(&self) -> Option<&Key> {
         self.high.as_ref()
     }
 
@@ -120,7 +120,7 @@ impl<V> Node<V> {
 
     /// The place of the first key that is not below this one.
     #[inline]
-    pub(super) fn place(&self, probe: Probe<'_>) -> usize {
+    pub(super) fn lower_bound(&self, probe: Probe<'_>) -> usize {
         let begin = self.place_of_head(probe.head);
         if self.heads.get(begin) != Some(&probe.head) {
             return begin;
@@ -190,7 +190,7 @@ impl<V> Node<V> {
     /// The place of a key, and whether it is there.
     #[inline]
     pub(super) fn find(&self, probe: Probe<'_>) -> (usize, bool) {
-        let place = self.place(probe);
+        let place = self.lower_bound(probe);
         let there =
             self.heads.get(place) == Some(&probe.head) && self.key(place).bytes() == probe.key;
         (place, there)
@@ -227,7 +227,7 @@ impl<V> Node<V> {
     }
 
     #[inline]
-    pub(super) fn child(&self, place: usize) -> u32 {
+    pub(super) fn child_at(&self, place: usize) -> u32 {
         match &self.slots {
             Slots::Inner(inner) => inner[place].1,
             Slots::Leaf(_) => unreachable!("it is a leaf"),
@@ -252,17 +252,17 @@ impl<V> Node<V> {
         &mut self.leaf_mut()[place].1
     }
 
-    pub(super) fn put(&mut self, place: usize, key: Key, value: V) {
-        self.heads.insert(place, head(key.bytes()));
+    pub(super) fn put_value(&mut self, place: usize, key: Key, value: V) {
+        self.heads.insert(place, head_number(key.bytes()));
         self.leaf_mut().insert(place, (key, value));
     }
 
     pub(crate) fn put_child(&mut self, place: usize, key: Key, child: u32) {
-        self.heads.insert(place, head(key.bytes()));
+        self.heads.insert(place, head_number(key.bytes()));
         self.inner_mut().insert(place, (key, child));
     }
 
-    pub(super) fn take(&mut self, place: usize) -> V {
+    pub(super) fn take_value(&mut self, place: usize) -> V {
         self.heads.remove(place);
         self.leaf_mut().remove(place).1
     }
@@ -273,7 +273,7 @@ impl<V> Node<V> {
     }
 
     fn set_high(&mut self, high: Option<Key>) -> Option<Key> {
-        self.high_head = high.as_ref().map_or(u64::MAX, |high| head(high.bytes()));
+        self.high_head = high.as_ref().map_or(u64::MAX, |high| head_number(high.bytes()));
         std::mem::replace(&mut self.high, high)
     }
 

@@ -79,7 +79,7 @@ impl<V> IndexTree<V> {
                 let (place, there) = node.find(probe);
                 return Some(look(there.then(|| node.value(place))));
             } else {
-                at = node.child(node.child_place(probe));
+                at = node.child_at(node.child_place(probe));
             }
         }
     }
@@ -89,7 +89,7 @@ impl<V> IndexTree<V> {
     /// Beside key and value it is shown the stamp of the leaf.
     pub fn seek<R>(&self, from: &[u8], look: impl FnOnce(Option<TreeEntry<'_, V>>) -> R) -> R {
         let first = self.leaf(from);
-        let place = first.place(Probe::new(from));
+        let place = first.lower_bound(Probe::new(from));
         if place < first.len() {
             return look(Some((first.key(place).bytes(), first.value(place), first.stamp)));
         }
@@ -107,16 +107,17 @@ impl<V> IndexTree<V> {
         let mut bound: Option<Key> = bound.map(Key::new);
         loop {
             let leaf = self.leaf_below(bound.as_ref().map(Key::bytes));
-            let place =
-                bound.as_ref().map_or(leaf.len(), |bound| leaf.place(Probe::new(bound.bytes())));
+            let place = bound
+                .as_ref()
+                .map_or(leaf.len(), |bound| leaf.lower_bound(Probe::new(bound.bytes())));
             if place > 0 {
                 let (key, value) = (leaf.key(place - 1).bytes(), leaf.value(place - 1));
                 return look(Some((key, value, leaf.stamp)));
             }
-            if leaf.low().bytes().is_empty() {
+            if leaf.low_key().bytes().is_empty() {
                 return look(None);
             }
-            bound = Some(leaf.low().clone());
+            bound = Some(leaf.low_key().clone());
         }
     }
 
@@ -129,7 +130,7 @@ impl<V> IndexTree<V> {
         mut look: impl FnMut(&[u8], &V, TrxId) -> ControlFlow<()>,
     ) -> Option<Key> {
         let leaf = self.leaf(from);
-        for place in leaf.place(Probe::new(from))..leaf.len() {
+        for place in leaf.lower_bound(Probe::new(from))..leaf.len() {
             let key = leaf.key(place).bytes();
             if end.is_some_and(|end| key >= end) {
                 return None;
@@ -138,7 +139,7 @@ impl<V> IndexTree<V> {
                 return None;
             }
         }
-        leaf.high().cloned().filter(|high| end.is_none_or(|end| high.bytes() < end))
+        leaf.high_key().cloned().filter(|high| end.is_none_or(|end| high.bytes() < end))
     }
 
     /// Shows the keys of one leaf that lie in `[begin, bound)`, downwards. As `read_on`.
@@ -149,19 +150,19 @@ impl<V> IndexTree<V> {
         mut look: impl FnMut(&[u8], &V, TrxId) -> ControlFlow<()>,
     ) -> Option<Key> {
         let leaf = self.leaf_below(bound);
-        let last = bound.map_or(leaf.len(), |bound| leaf.place(Probe::new(bound)));
+        let last = bound.map_or(leaf.len(), |bound| leaf.lower_bound(Probe::new(bound)));
         for place in (0..last).rev() {
             let key = leaf.key(place).bytes();
             if key < begin || look(key, leaf.value(place), leaf.stamp).is_break() {
                 return None;
             }
         }
-        Some(leaf.low().clone()).filter(|low| !low.bytes().is_empty() && low.bytes() > begin)
+        Some(leaf.low_key().clone()).filter(|low| !low.bytes().is_empty() && low.bytes() > begin)
     }
 
     /// Changes the value of a key that is there, under the latch of its leaf.
     #[inline]
-    pub fn change<R>(
+    pub(crate) fn change_value<R>(
         &self,
         key: &[u8],
         writer: TrxId,
@@ -177,7 +178,7 @@ impl<V> IndexTree<V> {
 
     /// Puts a key in, changes it or takes it out. `edit` sees its value, if it is there, and the
     /// next key above it, if there is one; from there to its left neighbour everything is latched.
-    pub(crate) fn edit<R>(
+    pub(crate) fn edit_entry<R>(
         &self,
         key: &[u8],
         writer: TrxId,
@@ -201,14 +202,14 @@ impl<V> IndexTree<V> {
             Edit::Keep => {}
             Edit::Put(value) => {
                 assert!(!there, "a key is put in once");
-                leaf.put(place, Key::new(key), value);
+                leaf.put_value(place, Key::new(key), value);
                 if leaf.is_over_full() {
                     self.split(leaf, place);
                 }
             }
             Edit::Take => {
                 assert!(there, "only what is there is taken out");
-                drop(leaf.take(place));
+                drop(leaf.take_value(place));
                 if leaf.len() == 0 {
                     drop(leaf);
                     self.shrink(key);
@@ -250,7 +251,7 @@ impl<V> IndexTree<V> {
                 } else if node.level == 0 {
                     return node;
                 } else {
-                    at = node.child(node.child_place(probe));
+                    at = node.child_at(node.child_place(probe));
                 }
             }
         }
@@ -263,16 +264,17 @@ impl<V> IndexTree<V> {
             loop {
                 let node = self.read(at);
                 let below = |key: &Key| bound.is_none_or(|bound| key.bytes() < bound);
-                if node.dead || !(node.low().bytes().is_empty() || below(node.low())) {
+                if node.dead || !(node.low_key().bytes().is_empty() || below(node.low_key())) {
                     continue 'again;
                 }
-                if node.high().is_some_and(below) {
+                if node.high_key().is_some_and(below) {
                     at = node.right;
                 } else if node.level == 0 {
                     return node;
                 } else {
-                    let place = bound.map_or(node.len(), |bound| node.place(Probe::new(bound)));
-                    at = node.child(place.saturating_sub(1));
+                    let place =
+                        bound.map_or(node.len(), |bound| node.lower_bound(Probe::new(bound)));
+                    at = node.child_at(place.saturating_sub(1));
                 }
             }
         }
@@ -297,7 +299,7 @@ impl<V> IndexTree<V> {
                 if node.is_before(probe) {
                     at = node.right;
                 } else {
-                    at = node.child(node.child_place(probe));
+                    at = node.child_at(node.child_place(probe));
                     below -= 1;
                 }
             }
@@ -331,7 +333,7 @@ impl<V> IndexTree<V> {
         let number = self.fresh();
         let mut fresh = self.write(number);
         node.split(newest, &mut fresh, number);
-        let (low, level) = (fresh.low().clone(), node.level);
+        let (low, level) = (fresh.low_key().clone(), node.level);
         drop((fresh, node));
         self.tell_above(low, number, level + 1);
     }
@@ -377,8 +379,8 @@ impl<V> IndexTree<V> {
         if left >= above.len() {
             return;
         }
-        let right_number = above.child(left + 1);
-        let mut left_node = self.write(above.child(left));
+        let right_number = above.child_at(left + 1);
+        let mut left_node = self.write(above.child_at(left));
         if left_node.right != right_number {
             return;
         }
@@ -419,14 +421,14 @@ mod tests {
     const W: TrxId = TrxId(1);
 
     fn put(tree: &IndexTree<u64>, key: &[u8], value: u64) -> Option<u64> {
-        tree.edit(key, W, |old, _| match old {
+        tree.edit_entry(key, W, |old, _| match old {
             Some(old) => (Edit::Keep, Some(std::mem::replace(old, value))),
             None => (Edit::Put(value), None),
         })
     }
 
     fn take(tree: &IndexTree<u64>, key: &[u8]) -> Option<u64> {
-        tree.edit(key, W, |old, _| match old {
+        tree.edit_entry(key, W, |old, _| match old {
             Some(old) => (Edit::Take, Some(*old)),
             None => (Edit::Keep, None),
         })
@@ -477,10 +479,11 @@ mod tests {
             let (tree, mut map) = (IndexTree::default(), BTreeMap::new());
             let mut random = stream(&[seed]);
             for round in 0..12 {
-                let base = random.below(60_000);
-                let many = random.below(700);
+                let base = random.next_below(60_000);
+                let many = random.next_below(700);
                 for step in 0..many {
-                    let number = if round % 3 == 0 { base + step } else { random.below(2_000) };
+                    let is_near = round % 3 == 0;
+                    let number = if is_near { base + step } else { random.next_below(2_000) };
                     let key = key_of(number as u16, long);
                     if round % 4 == 3 {
                         prop_assert_eq!(take(&tree, &key), map.remove(&key));
@@ -505,7 +508,7 @@ mod tests {
                 let found = tree.seek_back(Some(&a), |found| found.map(|(key, ..)| key.to_vec()));
                 prop_assert_eq!(found, last);
                 let above = map.range(a.clone()..).map(|(key, _)| key).find(|key| **key != a);
-                let next = tree.edit(&a, W, |_, next| (Edit::Keep, next.map(<[u8]>::to_vec)));
+                let next = tree.edit_entry(&a, W, |_, next| (Edit::Keep, next.map(<[u8]>::to_vec)));
                 prop_assert_eq!(next.as_ref(), above);
             }
         }
@@ -519,7 +522,7 @@ mod tests {
         }
         let look = |number: u64| tree.try_get(&number.to_be_bytes(), |value| value.copied());
         assert_eq!((look(7), look(999), look(1_000)), (Some(Some(7)), Some(Some(999)), Some(None)));
-        let seen = tree.change(&7_u64.to_be_bytes(), W, |_| (look(7), look(999)));
+        let seen = tree.change_value(&7_u64.to_be_bytes(), W, |_| (look(7), look(999)));
         assert_eq!(seen, Some((None, Some(Some(999)))), "the leaf of 7 is latched");
     }
 
@@ -536,9 +539,9 @@ mod tests {
                     let mut random = stream(&[9, thread]);
                     let mut mine = BTreeMap::new();
                     for step in 0..30_000 {
-                        let number = random.below(3_000) * threads + thread;
+                        let number = random.next_below(3_000) * threads + thread;
                         let key = (number as u16).to_be_bytes();
-                        match random.below(5) {
+                        match random.next_below(5) {
                             0 | 1 => assert_eq!(put(tree, &key, step), mine.insert(number, step)),
                             2 | 3 => assert_eq!(take(tree, &key), mine.remove(&number)),
                             _ => assert_eq!(tree.get(&key, |v| *v), mine.get(&number).copied()),

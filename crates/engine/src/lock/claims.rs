@@ -124,11 +124,11 @@ impl Claim {
 
     /// The single claims behind which this waits, as numbers below [`Claim::SINGLES`].
     pub(super) fn stands_behind(self) -> impl Iterator<Item = usize> {
-        Claim(BLOCKERS[usize::from(self.0)] & !GAP).singles()
+        Claim(BLOCKERS[usize::from(self.0)] & !GAP).single_claims()
     }
 
     /// The single claims in this one, as numbers below [`Claim::SINGLES`].
-    pub(super) fn singles(self) -> impl Iterator<Item = usize> {
+    pub(super) fn single_claims(self) -> impl Iterator<Item = usize> {
         (0..Self::SINGLES).filter(move |bit| self.0 & (1 << bit) != 0)
     }
 
@@ -138,7 +138,7 @@ impl Claim {
     }
 
     /// What is held when this is granted.
-    pub(super) fn kept(self) -> Claim {
+    pub(super) fn held_part(self) -> Claim {
         Claim(self.0 & !INSERT)
     }
 
@@ -159,16 +159,16 @@ impl Claim {
         self.0 == 0
     }
 
-    pub(super) fn and(self, other: Claim) -> Claim {
+    pub(super) fn with_claim(self, other: Claim) -> Claim {
         Claim(self.0 | other.0)
     }
 
-    pub(super) fn without(self, other: Claim) -> Claim {
+    pub(super) fn without_claim(self, other: Claim) -> Claim {
         Claim(self.0 & !other.0)
     }
 
     /// In words, as deadlocks are printed.
-    pub(super) fn words(self) -> String {
+    pub(super) fn in_words(self) -> String {
         const WORDS: [&str; Claim::SINGLES] = [
             "record S",
             "record X",
@@ -179,6 +179,6 @@ impl Claim {
             "table S",
             "table X",
         ];
-        self.singles().map(|bit| WORDS[bit]).collect::<Vec<_>>().join(" + ")
+        self.single_claims().map(|bit| WORDS[bit]).collect::<Vec<_>>().join(" + ")
     }
 }

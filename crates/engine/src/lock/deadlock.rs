@@ -36,7 +36,7 @@ use crate::sync::Arc;
 impl LockSys {
     /// Ends the deadlocks of one that waits: rolls others or itself back until it waits for itself
     /// no more.
-    pub(super) fn resolve(&self, trx: &Arc<LockTrx>) {
+    pub(super) fn resolve_deadlocks(&self, trx: &Arc<LockTrx>) {
         let mut witness = self.witness.lock().expect("nobody panics who searches");
         while let Some(cycle) = self.find_cycle(trx) {
             if !cycle.iter().all(WaitingTrx::still_waits) {
@@ -44,12 +44,12 @@ impl LockSys {
             }
             let worth = |place: &usize| {
                 let member = &cycle[*place];
-                (member.trx.worth(), Reverse(member.round))
+                (member.trx.rollback_cost(), Reverse(member.round))
             };
             let victim = (0..cycle.len()).min_by_key(worth).expect("a cycle has members");
             if self.print == DeadlockPrint::Noisy {
                 let shards = self.latch_all();
-                let story = witness.story(&cycle, victim, &shards);
+                let story = witness.full_report(&cycle, victim, &shards);
                 let printed = witness.write(&story);
                 self.meter.add(Counter::DeadlockBytes, printed);
             }
@@ -58,7 +58,7 @@ impl LockSys {
             }
             self.meter.count(Counter::Deadlocks);
             if self.print == DeadlockPrint::Quiet {
-                let printed = witness.write(&deadlock_report::line(&cycle, victim));
+                let printed = witness.write(&deadlock_report::summary_line(&cycle, victim));
                 self.meter.add(Counter::DeadlockBytes, printed);
             }
         }
@@ -86,7 +86,7 @@ impl LockSys {
         let mut next = vec![root.clone()];
         while let Some(member) = next.pop() {
             for (waiter, blocker) in self.edges(&member) {
-                if blocker.is(&root) {
+                if blocker.is_same(&root) {
                     return Some(path(&root.trx, waiter, waits_for));
                 }
                 if let Entry::Vacant(reached) = waits_for.entry(blocker.trx.number()) {
@@ -110,7 +110,7 @@ impl LockSys {
         let Some(place) = queue.place_of(&member.trx).filter(|_| member.still_waits()) else {
             return Vec::new();
         };
-        let edges = queue.blockers(place).into_iter();
+        let edges = queue.blockers_of(place).into_iter();
         let both_wait = |(waiter, blocker): (&Waiter, Blocker<'_>)| {
             let waiter = WaitingTrx { trx: Arc::clone(&waiter.trx), round: waiter.round };
             Some((waiter, WaitingTrx::that_waits(blocker.trx())?))
@@ -128,7 +128,7 @@ fn path(
     let mut cycle = vec![last];
     loop {
         let reached = &cycle[cycle.len() - 1].trx;
-        if reached.is(root) {
+        if reached.is_same(root) {
             cycle.reverse();
             return cycle;
         }
@@ -159,7 +159,7 @@ mod tests {
         let lock = |trx: &Arc<LockTrx>, key: &'static [u8]| {
             locks.lock(trx, IndexId(1), Place::Key(key), LockKind::Record, Mode::Exclusive).unwrap()
         };
-        let [a, b, n, d] = [(); 4].map(|()| locks.begin());
+        let [a, b, n, d] = [(); 4].map(|()| locks.begin_transaction());
         lock(&b, b"x");
         lock(&d, b"y");
         let until_asleep = |trx: &Arc<LockTrx>| {
@@ -182,7 +182,7 @@ mod tests {
             until_asleep(&b);
             assert!(locks.edges(&met).is_empty(), "the wait in which it was met is over");
             let now = WaitingTrx::that_waits(&b).unwrap();
-            assert!(locks.edges(&now).iter().any(|(_, blocker)| blocker.trx.is(&a)));
+            assert!(locks.edges(&now).iter().any(|(_, blocker)| blocker.trx.is_same(&a)));
             locks.release_all(&n);
             until_granted(&a);
             locks.release_all(&a);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn until_granted(trx: &Arc<LockTrx>) {
-        while trx.waits() {
+        while trx.is_waiting() {
             std::thread::yield_now();
         }
     }

@@ -34,7 +34,7 @@ pub trait Records: Send + Sync {
     /// Appends what there is to be said of a key of an index, or of the gap after its last key, in
     /// whole lines. All latches of the lock table are held, for which holders of other latches may
     /// wait: so whatever has to be waited for is left out.
-    fn show(&self, index: IndexId, key: Option<&[u8]>, into: &mut String);
+    fn describe_key(&self, index: IndexId, key: Option<&[u8]>, into: &mut String);
 }
 
 impl DeadlockWriter {
@@ -61,33 +61,38 @@ impl DeadlockWriter {
     }
 
     /// The line, and all locks of all involved.
-    pub(super) fn story(
+    pub(super) fn full_report(
         &self,
         cycle: &[WaitingTrx],
         victim: usize,
         shards: &[Hold<'_, Shard>],
     ) -> String {
-        let mut story = line(cycle, victim);
+        let mut story = summary_line(cycle, victim);
         for member in cycle {
             let trx = &member.trx;
             let _ = writeln!(
                 story,
                 "transaction {}: rows written {}, places locked {}",
                 trx.number(),
-                trx.changes(),
-                trx.held().len()
+                trx.written_rows(),
+                trx.held_places().len()
             );
             if let State::Waiting(at) = trx.wait().state {
-                let (spot, queue) = shards[at.shard as usize].named(at.slot);
-                let waiting = queue.waiting().iter().find(|waiter| waiter.trx.is(trx));
-                let claim = waiting.map_or_else(String::new, |waiter| waiter.claim.words());
-                let _ = writeln!(story, "  waits for {claim} of {}", spot.words());
+                let (spot, queue) = shards[at.shard as usize].spot_and_queue(at.slot);
+                let waiting = queue.queued_waiters().iter().find(|waiter| waiter.trx.is_same(trx));
+                let claim = waiting.map_or_else(String::new, |waiter| waiter.claim.in_words());
+                let _ = writeln!(story, "  waits for {claim} of {}", spot.in_words());
                 self.show(spot, &mut story);
             }
-            for at in trx.held().iter() {
-                let (spot, queue) = shards[at.shard as usize].named(at.slot);
-                for grant in queue.granted().iter().filter(|grant| grant.trx.is(trx)) {
-                    let _ = writeln!(story, "  holds {} of {}", grant.claim.words(), spot.words());
+            for at in trx.held_places().iter() {
+                let (spot, queue) = shards[at.shard as usize].spot_and_queue(at.slot);
+                for grant in queue.granted_claims().iter().filter(|grant| grant.trx.is_same(trx)) {
+                    let _ = writeln!(
+                        story,
+                        "  holds {} of {}",
+                        grant.claim.in_words(),
+                        spot.in_words()
+                    );
                     self.show(spot, &mut story);
                 }
             }
@@ -97,7 +102,7 @@ impl DeadlockWriter {
 
     fn show(&self, spot: Spot<'_>, story: &mut String) {
         if let (Some(records), Some((index, key))) = (&self.records, spot.of_index()) {
-            records.show(index, key, story);
+            records.describe_key(index, key, story);
         }
     }
 }
@@ -109,7 +114,7 @@ impl fmt::Debug for DeadlockWriter {
 }
 
 /// One line: the cycle, and the transaction that gives way.
-pub(super) fn line(cycle: &[WaitingTrx], victim: usize) -> String {
+pub(super) fn summary_line(cycle: &[WaitingTrx], victim: usize) -> String {
     let numbers: Vec<_> = cycle.iter().map(|member| member.trx.number().to_string()).collect();
     let [around, first] = [numbers.join(" -> "), numbers[0].clone()];
     format!("deadlock of {}: {around} -> {first}; {} gives way\n", cycle.len(), numbers[victim])

@@ -57,11 +57,16 @@ pub(super) enum QueueAnswer {
 
 impl Queue {
     /// Grants a claim if it need not wait.
-    pub(super) fn request(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) -> QueueAnswer {
+    pub(super) fn request_claim(
+        &mut self,
+        trx: &Arc<LockTrx>,
+        claim: Claim,
+        at: Address,
+    ) -> QueueAnswer {
         let mut own = None;
         let mut waits = false;
         for (index, grant) in self.granted.iter().enumerate() {
-            if grant.trx.is(trx) {
+            if grant.trx.is_same(trx) {
                 if claim.is_covered_by(grant.claim) {
                     return QueueAnswer::Before;
                 }
@@ -78,22 +83,24 @@ impl Queue {
             return QueueAnswer::Conflict;
         }
         match own {
-            Some(own) => self.granted[own].claim = self.granted[own].claim.and(claim.kept()),
-            None => self.add(trx, claim.kept(), at),
+            Some(own) => {
+                self.granted[own].claim = self.granted[own].claim.with_claim(claim.held_part())
+            }
+            None => self.add(trx, claim.held_part(), at),
         }
         QueueAnswer::Granted
     }
 
     /// Puts a claim that has to wait where it belongs; the place among those that wait. The
     /// transaction begins to wait; the wait has this number.
-    pub(super) fn enqueue(
+    pub(super) fn enqueue_claim(
         &mut self,
         trx: &Arc<LockTrx>,
         claim: Claim,
         at: Address,
         round: u64,
     ) -> usize {
-        let held = self.granted.iter().find(|grant| grant.trx.is(trx));
+        let held = self.granted.iter().find(|grant| grant.trx.is_same(trx));
         let wants_more = held.is_some_and(|held| held.claim.goes_first());
         trx.begin_wait(at, round);
         let waiter = Waiter { trx: Arc::clone(trx), claim, round, wants_more };
@@ -109,11 +116,11 @@ impl Queue {
 
     /// Where a transaction stands among those that wait.
     pub(super) fn place_of(&self, trx: &Arc<LockTrx>) -> Option<usize> {
-        self.waiting.iter().position(|waiter| waiter.trx.is(trx))
+        self.waiting.iter().position(|waiter| waiter.trx.is_same(trx))
     }
 
     /// Takes one that waits out of the queue and ends its wait.
-    pub(super) fn dismiss(&mut self, trx: &Arc<LockTrx>, ended: State) -> bool {
+    pub(super) fn dismiss_waiter(&mut self, trx: &Arc<LockTrx>, ended: State) -> bool {
         let Some(place) = self.place_of(trx) else {
             return false;
         };
@@ -124,7 +131,7 @@ impl Queue {
 
     /// Ends the waits of all; adds those to wake. What they waited for is held, so that the place
     /// stays in use.
-    pub(super) fn interrupt(&mut self, wake: &mut Vec<Arc<LockTrx>>) {
+    pub(super) fn interrupt_waits(&mut self, wake: &mut Vec<Arc<LockTrx>>) {
         for waiter in self.waiting.drain(..) {
             waiter.trx.end_wait(State::Interrupted);
             wake.push(waiter.trx);
@@ -133,10 +140,10 @@ impl Queue {
 
     /// Takes away what a transaction holds of that; whether it holds nothing here any more.
     pub(super) fn give_back(&mut self, trx: &Arc<LockTrx>, claim: Claim) -> bool {
-        let Some(own) = self.granted.iter().position(|grant| grant.trx.is(trx)) else {
+        let Some(own) = self.granted.iter().position(|grant| grant.trx.is_same(trx)) else {
             return false;
         };
-        self.granted[own].claim = self.granted[own].claim.without(claim);
+        self.granted[own].claim = self.granted[own].claim.without_claim(claim);
         let nothing = self.granted[own].claim.is_none();
         if nothing {
             self.granted.swap_remove(own);
@@ -146,28 +153,34 @@ impl Queue {
 
     /// Takes away all that a transaction holds here.
     pub(super) fn give_all_back(&mut self, trx: &Arc<LockTrx>) {
-        let own = self.granted.iter().position(|grant| grant.trx.is(trx));
+        let own = self.granted.iter().position(|grant| grant.trx.is_same(trx));
         self.granted.swap_remove(own.expect("what is held is granted"));
     }
 
     /// Grants what need not wait any more, in the order of the schedule; adds those to wake.
-    pub(super) fn settle(&mut self, policy: Policy, at: Address, wake: &mut Vec<Arc<LockTrx>>) {
+    pub(super) fn grant_waiters(
+        &mut self,
+        policy: Policy,
+        at: Address,
+        wake: &mut Vec<Arc<LockTrx>>,
+    ) {
         if self.waiting.is_empty() {
             return;
         }
-        let order = policy
-            .order(self.waiting.iter().map(|waiter| waiter.trx.weight.load(Ordering::Relaxed)));
+        let order = policy.grant_order(
+            self.waiting.iter().map(|waiter| waiter.trx.weight.load(Ordering::Relaxed)),
+        );
         let mut stood = SkippedClaims::default();
         let woken = wake.len();
         for place in order {
             let waiter = &self.waiting[place];
             let behind = !waiter.wants_more && stood.stop(place, waiter.claim);
             if behind || self.is_excluded(waiter) {
-                stood.stay(place, waiter.claim);
+                stood.skip_claim(place, waiter.claim);
                 continue;
             }
             let (trx, claim) = (Arc::clone(&waiter.trx), waiter.claim);
-            self.grant(&trx, claim, at);
+            self.grant_claim(&trx, claim, at);
             trx.end_wait(State::Granted);
             wake.push(trx);
         }
@@ -175,15 +188,15 @@ impl Queue {
         if granted.is_empty() {
             return;
         }
-        self.waiting.retain(|waiter| !granted.iter().any(|trx| trx.is(&waiter.trx)));
-        if policy.weighs() {
+        self.waiting.retain(|waiter| !granted.iter().any(|trx| trx.is_same(&waiter.trx)));
+        if policy.needs_weights() {
             (0..self.waiting.len()).for_each(|place| self.point_at_blocker(place));
         }
     }
 
     /// All for which the waiter at `place` waits, also by way of others that wait here: a waiter,
     /// and its blocker. Nearer ones first; one may be named twice.
-    pub(super) fn blockers(&self, place: usize) -> Vec<(&Waiter, Blocker<'_>)> {
+    pub(super) fn blockers_of(&self, place: usize) -> Vec<(&Waiter, Blocker<'_>)> {
         let mut edges = Vec::new();
         let mut reached = vec![&self.waiting[place]];
         for ahead in self.waiting[..place].iter().rev() {
@@ -196,7 +209,7 @@ impl Queue {
         }
         for grant in &self.granted {
             let excluded = |waiter: &&&Waiter| {
-                !waiter.trx.is(&grant.trx) && waiter.claim.waits_for(grant.claim)
+                !waiter.trx.is_same(&grant.trx) && waiter.claim.waits_for(grant.claim)
             };
             if let Some(waiter) = reached.iter().find(excluded) {
                 edges.push((*waiter, Blocker::Holder(grant)));
@@ -208,8 +221,8 @@ impl Queue {
     /// Whether any cycle of waiting could go through the waiter at `place`: all that wait here
     /// wait for holders in the end.
     pub(super) fn is_blocked_by_one_that_waits(&self, place: usize) -> bool {
-        let mut blockers = self.blockers(place).into_iter();
-        blockers.any(|(_, by)| matches!(by, Blocker::Holder(grant) if grant.trx.waits()))
+        let mut blockers = self.blockers_of(place).into_iter();
+        blockers.any(|(_, by)| matches!(by, Blocker::Holder(grant) if grant.trx.is_waiting()))
     }
 
     /// Holders of gaps here.
@@ -224,18 +237,18 @@ impl Queue {
     }
 
     /// Gives a claim that excludes nothing that is granted.
-    pub(super) fn grant(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) {
-        match self.granted.iter_mut().find(|grant| grant.trx.is(trx)) {
-            Some(own) => own.claim = own.claim.and(claim.kept()),
-            None => self.add(trx, claim.kept(), at),
+    pub(super) fn grant_claim(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) {
+        match self.granted.iter_mut().find(|grant| grant.trx.is_same(trx)) {
+            Some(own) => own.claim = own.claim.with_claim(claim.held_part()),
+            None => self.add(trx, claim.held_part(), at),
         }
     }
 
-    pub(super) fn granted(&self) -> &[Grant] {
+    pub(super) fn granted_claims(&self) -> &[Grant] {
         &self.granted
     }
 
-    pub(super) fn waiting(&self) -> &[Waiter] {
+    pub(super) fn queued_waiters(&self) -> &[Waiter] {
         &self.waiting
     }
 
@@ -246,13 +259,13 @@ impl Queue {
     fn add(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) {
         if !claim.is_none() {
             self.granted.push(Grant { trx: Arc::clone(trx), claim });
-            trx.held().push(at);
+            trx.held_places().push(at);
         }
     }
 
     fn is_excluded(&self, waiter: &Waiter) -> bool {
         let excludes =
-            |grant: &Grant| !grant.trx.is(&waiter.trx) && waiter.claim.waits_for(grant.claim);
+            |grant: &Grant| !grant.trx.is_same(&waiter.trx) && waiter.claim.waits_for(grant.claim);
         self.granted.iter().any(excludes)
     }
 
@@ -260,7 +273,7 @@ impl Queue {
     fn point_at_blocker(&mut self, place: usize) {
         let waiter = &self.waiting[place];
         let excludes =
-            |grant: &&Grant| !grant.trx.is(&waiter.trx) && waiter.claim.waits_for(grant.claim);
+            |grant: &&Grant| !grant.trx.is_same(&waiter.trx) && waiter.claim.waits_for(grant.claim);
         let holder = self.granted.iter().find(excludes).map(|grant| &grant.trx);
         let ahead = || {
             let ahead = self.waiting[..place].iter().rev();

@@ -37,7 +37,7 @@ impl Policy {
     }
 
     /// Whether it needs to know which transaction waits for which.
-    pub(super) fn weighs(self) -> bool {
+    pub(super) fn needs_weights(self) -> bool {
         match self {
             Policy::Fifo => false,
             Policy::Cats => true,
@@ -46,10 +46,12 @@ impl Policy {
 
     /// The order in which those that wait are looked at, as places; they stand in the order of
     /// their coming.
-    pub(super) fn order(self, weights: impl ExactSizeIterator<Item = u64>) -> Order {
+    pub(super) fn grant_order(self, weights: impl ExactSizeIterator<Item = u64>) -> Order {
         match self {
-            Policy::Fifo => Order::Coming(fifo::order(weights.len())),
-            Policy::Cats => Order::Weight(cats::order(&weights.collect::<Vec<_>>()).into_iter()),
+            Policy::Fifo => Order::Coming(fifo::grant_order(weights.len())),
+            Policy::Cats => {
+                Order::Weight(cats::grant_order(&weights.collect::<Vec<_>>()).into_iter())
+            }
         }
     }
 }
@@ -84,8 +86,8 @@ impl Default for SkippedClaims {
 
 impl SkippedClaims {
     /// A waiter stays where it is.
-    pub(super) fn stay(&mut self, place: usize, claim: Claim) {
-        for single in claim.singles() {
+    pub(super) fn skip_claim(&mut self, place: usize, claim: Claim) {
+        for single in claim.single_claims() {
             self.0[single] = self.0[single].min(place);
         }
     }

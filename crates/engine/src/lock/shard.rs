@@ -55,7 +55,7 @@ const TABLE: u64 = 2;
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl<'a> Spot<'a> {
-    pub(super) fn row(index: IndexId, place: Place<'a>) -> Spot<'a> {
+    pub(super) fn of_row(index: IndexId, place: Place<'a>) -> Spot<'a> {
         let room = u64::from(index.0) << 2;
         match place {
             Place::Key(key) => Spot { room, key },
@@ -84,7 +84,7 @@ impl<'a> Spot<'a> {
     }
 
     /// In words, as deadlocks are printed.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn in_words(&self) -> String {
         let number = self.room >> 2;
         if self.room & TABLE != 0 {
             return format!("table {number}");
@@ -100,7 +100,7 @@ impl<'a> Spot<'a> {
 impl Shard {
     /// Asks for a claim on a place; this is shard `number`. After a conflict a claim is at the
     /// place that is told, else perhaps none.
-    pub(super) fn request(
+    pub(super) fn request_claim(
         &mut self,
         trx: &Arc<LockTrx>,
         spot: Spot<'_>,
@@ -110,12 +110,12 @@ impl Shard {
     ) -> (QueueAnswer, Address) {
         let at = |slot| Address { shard: number, slot };
         match self.find(spot, hash) {
-            Some(slot) => (self.queue(slot).request(trx, claim, at(slot)), at(slot)),
+            Some(slot) => (self.queue(slot).request_claim(trx, claim, at(slot)), at(slot)),
             // Where no claim is, nothing is kept of an intention.
-            None if claim.kept().is_none() => (QueueAnswer::Granted, at(NONE)),
+            None if claim.held_part().is_none() => (QueueAnswer::Granted, at(NONE)),
             None => {
                 let slot = self.make(spot, hash);
-                (self.queue(slot).request(trx, claim, at(slot)), at(slot))
+                (self.queue(slot).request_claim(trx, claim, at(slot)), at(slot))
             }
         }
     }
@@ -156,13 +156,13 @@ impl Shard {
     }
 
     /// The name of the place of a slot, and its queue.
-    pub(super) fn named(&self, slot: u32) -> (Spot<'_>, &Queue) {
+    pub(super) fn spot_and_queue(&self, slot: u32) -> (Spot<'_>, &Queue) {
         let slot = &self.slots[slot as usize];
         (slot.spot(), &slot.queue)
     }
 
     /// Frees a slot where nothing is held or waited for any more.
-    pub(super) fn tidy(&mut self, slot: u32) {
+    pub(super) fn free_if_idle(&mut self, slot: u32) {
         let (hash, next) = match &self.slots[slot as usize] {
             used if !used.queue.is_empty() => return,
             idle => (idle.hash, idle.next),
@@ -187,8 +187,8 @@ impl Shard {
     }
 
     /// Ends all waits here; adds those to wake.
-    pub(super) fn interrupt(&mut self, wake: &mut Vec<Arc<LockTrx>>) {
-        self.slots.iter_mut().for_each(|slot| slot.queue.interrupt(wake));
+    pub(super) fn interrupt_waits(&mut self, wake: &mut Vec<Arc<LockTrx>>) {
+        self.slots.iter_mut().for_each(|slot| slot.queue.interrupt_waits(wake));
     }
 
     #[cfg(test)]
@@ -240,15 +240,15 @@ mod tests {
     fn places_of_the_same_hash_are_told_apart() {
         let mut shard = Shard::default();
         let keys = [b"a".as_slice(), b"b", b"c", b""];
-        let spots = keys.map(|key| Spot::row(IndexId(1), Place::Key(key)));
+        let spots = keys.map(|key| Spot::of_row(IndexId(1), Place::Key(key)));
         let slots = spots.map(|spot| shard.find_or_make(spot, 7));
         for (spot, slot) in spots.iter().zip(slots) {
             assert_eq!(shard.find(*spot, 7), Some(slot));
         }
-        let end = Spot::row(IndexId(1), Place::Supremum);
+        let end = Spot::of_row(IndexId(1), Place::Supremum);
         assert_eq!(shard.find(end, 7), None, "after the last key is not the empty key");
         for gone in [1, 3, 0, 2] {
-            shard.tidy(slots[gone]);
+            shard.free_if_idle(slots[gone]);
             assert_eq!(shard.find(spots[gone], 7), None);
         }
         assert_eq!((shard.places(), shard.heads.len()), (0, 0));

@@ -60,7 +60,7 @@ fn tries(
 }
 
 fn until_it_waits(trx: &LockTrx) {
-    while !trx.waits() {
+    while !trx.is_waiting() {
         thread::yield_now();
     }
 }
@@ -68,7 +68,7 @@ fn until_it_waits(trx: &LockTrx) {
 #[test]
 fn what_is_free_is_granted_and_what_is_held_is_not_asked_for_twice() {
     let (locks, _) = table("", LONG);
-    let [one, other] = [locks.begin(), locks.begin()];
+    let [one, other] = [locks.begin_transaction(), locks.begin_transaction()];
     assert_eq!(record(&locks, &one, "a", Mode::Exclusive).unwrap(), Holding::Fresh);
     assert_eq!(record(&locks, &one, "a", Mode::Shared).unwrap(), Holding::Before);
     assert!(!tries(&locks, &other, key("a"), LockKind::Record, Mode::Shared));
@@ -85,7 +85,7 @@ fn what_is_free_is_granted_and_what_is_held_is_not_asked_for_twice() {
 #[test]
 fn gaps_keep_keys_out_and_do_not_exclude_each_other() {
     let (locks, _) = table("lock_shards=1", LONG);
-    let [one, other] = [locks.begin(), locks.begin()];
+    let [one, other] = [locks.begin_transaction(), locks.begin_transaction()];
     for place in [key("d"), Place::Supremum] {
         assert!(tries(&locks, &one, place, LockKind::NextKey, Mode::Exclusive));
         assert!(tries(&locks, &other, place, LockKind::Gap, Mode::Exclusive));
@@ -102,7 +102,7 @@ fn gaps_keep_keys_out_and_do_not_exclude_each_other() {
 #[test]
 fn a_gap_that_is_parted_or_joined_stays_locked() {
     let (locks, _) = table("lock_shards=16", LONG);
-    let [owner, other] = [locks.begin(), locks.begin()];
+    let [owner, other] = [locks.begin_transaction(), locks.begin_transaction()];
     assert!(tries(&locks, &owner, Place::Supremum, LockKind::Gap, Mode::Shared));
     locks.inherit_gap(INDEX, Place::Supremum, key("m"));
     assert!(!tries(&locks, &other, key("m"), LockKind::InsertIntention, Mode::Exclusive));
@@ -118,7 +118,7 @@ fn a_gap_that_is_parted_or_joined_stays_locked() {
 #[test]
 fn a_lock_of_a_table_excludes_intentions() {
     let (locks, _) = table("", Duration::ZERO);
-    let [one, other] = [locks.begin(), locks.begin()];
+    let [one, other] = [locks.begin_transaction(), locks.begin_transaction()];
     let table = TableId(3);
     let lock = |trx, mode| locks.lock_table(trx, table, mode);
     lock(&one, TableMode::IntentExclusive).unwrap();
@@ -128,17 +128,18 @@ fn a_lock_of_a_table_excludes_intentions() {
     locks.release_all(&one);
     lock(&other, TableMode::Exclusive).unwrap();
     assert!(lock(&one, TableMode::IntentShared).is_err());
-    assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 2);
+    assert_eq!(locks.meter.current_counts().count_of(Counter::LockTimeouts), 2);
 }
 
 /// A session that waited looks again and finds that it has it: that is no second request.
 #[test]
 fn a_lock_is_counted_once_however_often_it_is_asked_for() {
     let (locks, _) = table("", LONG);
-    let [one, other, third] = [locks.begin(), locks.begin(), locks.begin()];
+    let [one, other, third] =
+        [locks.begin_transaction(), locks.begin_transaction(), locks.begin_transaction()];
     let [requests, waits, depth] =
         [Counter::LockRequests, Counter::LockWaits, Counter::LockWaitDepth];
-    let counted = |counter| locks.meter.counts().of(counter);
+    let counted = |counter| locks.meter.current_counts().count_of(counter);
     for _ in 0..3 {
         assert!(tries(&locks, &one, key("a"), LockKind::Record, Mode::Shared));
         record(&locks, &other, "a", Mode::Shared).unwrap();
@@ -163,12 +164,13 @@ fn a_lock_is_counted_once_however_often_it_is_asked_for() {
 #[test]
 fn who_came_first_is_served_first_and_readers_together() {
     let (locks, _) = table("", LONG);
-    let owner = locks.begin();
+    let owner = locks.begin_transaction();
     record(&locks, &owner, "a", Mode::Exclusive).unwrap();
     let order = Arc::new(Mutex::new(Vec::new()));
     let modes = [Mode::Exclusive, Mode::Shared, Mode::Shared, Mode::Exclusive];
     let waiters = modes.map(|mode| {
-        let (locks, order, trx) = (Arc::clone(&locks), Arc::clone(&order), locks.begin());
+        let (locks, order, trx) =
+            (Arc::clone(&locks), Arc::clone(&order), locks.begin_transaction());
         let waiter = Arc::clone(&trx);
         let thread = thread::spawn(move || {
             assert_eq!(record(&locks, &waiter, "a", mode).unwrap(), Holding::Fresh);
@@ -180,7 +182,7 @@ fn who_came_first_is_served_first_and_readers_together() {
     });
     locks.release_all(&owner);
     waiters.into_iter().for_each(|thread| thread.join().unwrap());
-    assert_eq!(locks.meter.counts().of(Counter::LockWaitDepth), 1 + 2 + 3 + 4);
+    assert_eq!(locks.meter.current_counts().count_of(Counter::LockWaitDepth), 1 + 2 + 3 + 4);
     assert_eq!(*order.lock().unwrap(), modes);
 }
 
@@ -194,10 +196,11 @@ fn time_under_latches_is_counted_where_there_is_a_clock() {
         let (meter, nowhere) =
             (Arc::new(Meter::default()), DeadlockWriter::new(Box::new(io::sink())));
         let locks = LockSys::new(&Design::default(), Arc::clone(&meter), nowhere, clock);
-        let trx = locks.begin();
+        let trx = locks.begin_transaction();
         record(&locks, &trx, "a", Mode::Exclusive).unwrap();
         locks.release_all(&trx);
-        [Counter::LockLatches, Counter::LockLatchHeld].map(|counter| meter.counts().of(counter))
+        [Counter::LockLatches, Counter::LockLatchHeld]
+            .map(|counter| meter.current_counts().count_of(counter))
     };
     assert_eq!(held(Some(ticks)), [2, 14]);
     assert_eq!(held(None), [2, 0]);
@@ -206,13 +209,14 @@ fn time_under_latches_is_counted_where_there_is_a_clock() {
 #[test]
 fn time_runs_out_and_those_behind_go_on() {
     let (locks, _) = table("", Duration::from_millis(30));
-    let [reader, writer, late] = [locks.begin(), locks.begin(), locks.begin()];
+    let [reader, writer, late] =
+        [locks.begin_transaction(), locks.begin_transaction(), locks.begin_transaction()];
     record(&locks, &reader, "a", Mode::Shared).unwrap();
     let error = record(&locks, &writer, "a", Mode::Exclusive).unwrap_err();
     assert_eq!(error.code(), 1205);
     assert!(!writer.holds_locks());
     assert_eq!(record(&locks, &late, "a", Mode::Shared).unwrap(), Holding::Fresh);
-    assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 1);
+    assert_eq!(locks.meter.current_counts().count_of(Counter::LockTimeouts), 1);
 }
 
 /// Something for which a transaction waits.
@@ -224,7 +228,7 @@ type Waits = fn(&LockSys, &Arc<LockTrx>) -> Result<()>;
 fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
     for options in ["lock_shards=8", "schedule=cats"] {
         let (locks, _) = table(options, LONG);
-        let owner = locks.begin();
+        let owner = locks.begin_transaction();
         record(&locks, &owner, "a", Mode::Exclusive).unwrap();
         locks.lock(&owner, INDEX, key("b"), LockKind::Gap, Mode::Shared).unwrap();
         locks.lock_table(&owner, TableId(1), TableMode::Exclusive).unwrap();
@@ -238,15 +242,15 @@ fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
             |locks, trx| locks.lock_table(trx, TableId(1), TableMode::IntentShared),
         ];
         let waiters = waits.map(|wait| {
-            let (locks, trx) = (Arc::clone(&locks), locks.begin());
+            let (locks, trx) = (Arc::clone(&locks), locks.begin_transaction());
             let waiter = Arc::clone(&trx);
             let thread = thread::spawn(move || wait(&locks, &waiter));
             until_it_waits(&trx);
             thread
         });
-        let late = locks.begin();
+        let late = locks.begin_transaction();
         {
-            let (_one, _other) = (locks.interrupt(), locks.interrupt());
+            let (_one, _other) = (locks.interrupt_waits(), locks.interrupt_waits());
             for waiter in waiters {
                 let told = waiter.join().unwrap();
                 assert!(matches!(told, Err(EngineError::Interrupted)), "{told:?}");
@@ -255,7 +259,7 @@ fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
             assert!(matches!(told, Err(EngineError::Interrupted)), "{told:?}");
             assert!(record(&locks, &late, "c", Mode::Shared).is_ok(), "it is free");
         }
-        assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 0);
+        assert_eq!(locks.meter.current_counts().count_of(Counter::LockTimeouts), 0);
         thread::scope(|scope| {
             let again = scope.spawn(|| record(&locks, &late, "a", Mode::Shared));
             until_it_waits(&late);
@@ -270,10 +274,10 @@ fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
 
 /// Two that wait for each other; what each of them got.
 fn embrace(locks: &Arc<LockSys>, wrote: [u64; 2]) -> [Result<Holding>; 2] {
-    let trxs = [locks.begin(), locks.begin()];
+    let trxs = [locks.begin_transaction(), locks.begin_transaction()];
     for (trx, (name, rows)) in trxs.iter().zip([("a", wrote[0]), ("b", wrote[1])]) {
         record(locks, trx, name, Mode::Exclusive).unwrap();
-        trx.wrote(rows);
+        trx.add_written_rows(rows);
     }
     let threads = [(0, "b"), (1, "a")].map(|(number, name)| {
         let (locks, trx) = (Arc::clone(locks), Arc::clone(&trxs[number]));
@@ -300,9 +304,9 @@ fn of_two_that_wait_for_each_other_the_one_that_did_less_gives_way() {
     assert!(second.is_ok() && matches!(first, Err(EngineError::Deadlock)));
     let [first, second] = embrace(&locks, [1, 1]);
     assert!(first.is_ok() && second.is_err(), "of equals, who began to wait last");
-    let counts = locks.meter.counts();
-    assert_eq!(counts.of(Counter::Deadlocks), 3);
-    assert_eq!(counts.of(Counter::DeadlockBytes), paper.text().len() as u64);
+    let counts = locks.meter.current_counts();
+    assert_eq!(counts.count_of(Counter::Deadlocks), 3);
+    assert_eq!(counts.count_of(Counter::DeadlockBytes), paper.text().len() as u64);
     let lines = "deadlock of 2: 2 -> 1 -> 2; 2 gives way\n\
                  deadlock of 2: 4 -> 3 -> 4; 3 gives way\n\
                  deadlock of 2: 6 -> 5 -> 6; 6 gives way\n";
@@ -313,7 +317,7 @@ fn of_two_that_wait_for_each_other_the_one_that_did_less_gives_way() {
 #[test]
 fn of_equals_it_is_not_always_the_younger_session_that_gives_way() {
     let (locks, _) = table("", LONG);
-    let [older, younger] = [locks.begin(), locks.begin()];
+    let [older, younger] = [locks.begin_transaction(), locks.begin_transaction()];
     record(&locks, &older, "a", Mode::Exclusive).unwrap();
     record(&locks, &younger, "b", Mode::Exclusive).unwrap();
     thread::scope(|scope| {
@@ -332,7 +336,7 @@ fn of_equals_it_is_not_always_the_younger_session_that_gives_way() {
 #[test]
 fn two_readers_that_want_to_write_are_a_deadlock() {
     let (locks, _) = table("", LONG);
-    let [one, other] = [locks.begin(), locks.begin()];
+    let [one, other] = [locks.begin_transaction(), locks.begin_transaction()];
     record(&locks, &one, "a", Mode::Shared).unwrap();
     record(&locks, &other, "a", Mode::Shared).unwrap();
     thread::scope(|scope| {
@@ -347,7 +351,8 @@ fn two_readers_that_want_to_write_are_a_deadlock() {
 #[test]
 fn a_gap_that_is_inherited_may_close_a_cycle() {
     let (locks, _) = table("", LONG);
-    let [owner, inserter, other] = [locks.begin(), locks.begin(), locks.begin()];
+    let [owner, inserter, other] =
+        [locks.begin_transaction(), locks.begin_transaction(), locks.begin_transaction()];
     locks.lock(&owner, INDEX, key("k"), LockKind::Gap, Mode::Shared).unwrap();
     locks.lock(&other, INDEX, key("n"), LockKind::Gap, Mode::Shared).unwrap();
     record(&locks, &inserter, "x", Mode::Exclusive).unwrap();
@@ -356,7 +361,7 @@ fn a_gap_that_is_inherited_may_close_a_cycle() {
             locks.lock(&inserter, INDEX, key("n"), LockKind::InsertIntention, Mode::Shared)
         });
         until_it_waits(&inserter);
-        owner.wrote(1);
+        owner.add_written_rows(1);
         let waits = scope.spawn(|| record(&locks, &owner, "x", Mode::Exclusive));
         until_it_waits(&owner);
         locks.inherit_gap(INDEX, key("k"), key("n"));
@@ -384,7 +389,7 @@ fn a_noisy_deadlock_tells_all_locks_of_all_involved() {
 struct Places;
 
 impl Records for Places {
-    fn show(&self, index: IndexId, key: Option<&[u8]>, into: &mut String) {
+    fn describe_key(&self, index: IndexId, key: Option<&[u8]>, into: &mut String) {
         into.push_str(&format!("    at {} {key:?}\n", index.0));
     }
 }

@@ -73,26 +73,26 @@ impl LockTrx {
 
     /// Whether it holds any lock: then it is let through the gate.
     pub fn holds_locks(&self) -> bool {
-        !self.held().is_empty()
+        !self.held_places().is_empty()
     }
 
     /// Notes that rows were written, which makes it a dearer victim of a deadlock.
-    pub fn wrote(&self, rows: u64) {
+    pub(crate) fn add_written_rows(&self, rows: u64) {
         self.changes.fetch_add(rows, Ordering::Relaxed);
     }
 
     /// Rows written.
-    pub(super) fn changes(&self) -> u64 {
+    pub(super) fn written_rows(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
     /// Rows written and places locked: what is lost when it is rolled back.
-    pub(super) fn worth(&self) -> u64 {
-        self.changes() + self.held().len() as u64
+    pub(super) fn rollback_cost(&self) -> u64 {
+        self.written_rows() + self.held_places().len() as u64
     }
 
     /// Places at which it holds something.
-    pub(super) fn held(&self) -> MutexGuard<'_, Vec<Address>> {
+    pub(super) fn held_places(&self) -> MutexGuard<'_, Vec<Address>> {
         self.held.lock().expect("nobody panics who looks at what is held")
     }
 
@@ -105,7 +105,7 @@ impl LockTrx {
     }
 
     /// Whether it waits for a lock, or did a moment ago.
-    pub fn waits(&self) -> bool {
+    pub fn is_waiting(&self) -> bool {
         self.waits.load(Ordering::SeqCst)
     }
 
@@ -141,7 +141,7 @@ impl LockTrx {
 
     /// Whether it waits and will go on waiting until another thread does something.
     pub(crate) fn is_asleep(&self) -> bool {
-        self.asleep.load(Ordering::SeqCst) && self.waits()
+        self.asleep.load(Ordering::SeqCst) && self.is_waiting()
     }
 
     /// Goes on after a wait; says how it ended.
@@ -149,7 +149,7 @@ impl LockTrx {
         std::mem::replace(&mut self.wait().state, State::Running)
     }
 
-    pub(super) fn is(self: &Arc<LockTrx>, other: &Arc<LockTrx>) -> bool {
+    pub(super) fn is_same(self: &Arc<LockTrx>, other: &Arc<LockTrx>) -> bool {
         Arc::ptr_eq(self, other)
     }
 }

@@ -20,8 +20,8 @@ impl WaitingTrx {
         waits.then(|| WaitingTrx { trx: Arc::clone(trx), round: wait.round })
     }
 
-    pub(super) fn is(&self, other: &WaitingTrx) -> bool {
-        self.trx.is(&other.trx) && self.round == other.round
+    pub(super) fn is_same(&self, other: &WaitingTrx) -> bool {
+        self.trx.is_same(&other.trx) && self.round == other.round
     }
 
     pub(super) fn still_waits(&self) -> bool {

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::frame::{self, PartialChecksum};
-use super::segment::failed;
+use super::segment::disk_error;
 use crate::disk::{Disk, File};
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
@@ -53,8 +53,8 @@ impl CheckpointWriter {
     ///
     /// # Errors
     /// The disk; so in all of them.
-    pub fn begin(disk: Arc<dyn Disk>, start: Lsn) -> Result<CheckpointWriter> {
-        let file = disk.create(NEW).map_err(failed(CANNOT_WRITE))?;
+    pub fn create_file(disk: Arc<dyn Disk>, start: Lsn) -> Result<CheckpointWriter> {
+        let file = disk.create(NEW).map_err(disk_error(CANNOT_WRITE))?;
         let (chunk, payload) = (Vec::new(), Vec::new());
         Ok(CheckpointWriter { disk, file, start, written: 0, chunk, items: 0, payload })
     }
@@ -85,16 +85,16 @@ impl CheckpointWriter {
             }
             Ok(())
         };
-        publish().map_err(failed(CANNOT_WRITE))
+        publish().map_err(disk_error(CANNOT_WRITE))
     }
 
     fn frame(&mut self, kind: u8, item: &[u8]) -> Result<()> {
         self.payload.clear();
         self.payload.push(kind);
         self.payload.extend_from_slice(item);
-        let checked = PartialChecksum::of(&self.payload);
+        let checked = PartialChecksum::of_payload(&self.payload);
         let framed = self.chunk.len() + checked.framed_bytes();
-        let head = checked.head(self.written + self.chunk.len() as u64, 0);
+        let head = checked.header_at(self.written + self.chunk.len() as u64, 0);
         self.chunk.extend_from_slice(&head);
         self.chunk.extend_from_slice(&self.payload);
         self.chunk.resize(framed, 0);
@@ -102,7 +102,7 @@ impl CheckpointWriter {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.file.write_at(self.written, &self.chunk).map_err(failed(CANNOT_WRITE))?;
+        self.file.write_at(self.written, &self.chunk).map_err(disk_error(CANNOT_WRITE))?;
         self.written += self.chunk.len() as u64;
         self.chunk.clear();
         Ok(())
@@ -165,7 +165,7 @@ impl CheckpointReader {
         self.bytes.resize(held + CHUNK_BYTES, 0);
         let from = self.base + held as u64;
         let read = self.file.read_at(from, &mut self.bytes[held..]);
-        let read = read.map_err(failed(CANNOT_READ))?;
+        let read = read.map_err(disk_error(CANNOT_READ))?;
         self.bytes.truncate(held + read);
         Ok(read > 0)
     }
@@ -176,12 +176,15 @@ impl CheckpointReader {
 }
 
 /// The newest checkpoint of those names.
-pub(super) fn newest(disk: &dyn Disk, names: &[String]) -> Result<Option<CheckpointReader>> {
+pub(super) fn newest_checkpoint(
+    disk: &dyn Disk,
+    names: &[String],
+) -> Result<Option<CheckpointReader>> {
     let Some(start) = names.iter().filter_map(|name| start_of(name)).max() else {
         return Ok(None);
     };
     let name = name(start);
-    let file = disk.open(&name).map_err(failed(CANNOT_READ))?;
+    let file = disk.open(&name).map_err(disk_error(CANNOT_READ))?;
     Ok(Some(CheckpointReader {
         name,
         file,
@@ -195,7 +198,7 @@ pub(super) fn newest(disk: &dyn Disk, names: &[String]) -> Result<Option<Checkpo
 }
 
 /// Removes what no later start needs: a checkpoint that was not finished, and older ones.
-pub(super) fn sweep(disk: &dyn Disk, newest: Option<&CheckpointReader>) -> Result<()> {
+pub(super) fn remove_obsolete(disk: &dyn Disk, newest: Option<&CheckpointReader>) -> Result<()> {
     let newest = newest.map_or(0, |newest| newest.start.0);
     let sweep = || {
         for name in disk.list()? {
@@ -205,5 +208,5 @@ pub(super) fn sweep(disk: &dyn Disk, newest: Option<&CheckpointReader>) -> Resul
         }
         Ok(())
     };
-    sweep().map_err(failed("what an earlier start left cannot be removed"))
+    sweep().map_err(disk_error("what an earlier start left cannot be removed"))
 }

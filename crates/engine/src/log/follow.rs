@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::frame;
-use super::segment::{self, HEADER_BYTES, failed};
+use super::segment::{self, HEADER_BYTES, disk_error};
 use crate::disk::{Disk, File};
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
@@ -47,7 +47,7 @@ impl Follower {
     /// # Errors
     /// The disk, or `Corrupt` if the log does not reach back so far.
     pub fn open(disk: Arc<dyn Disk>, from: Lsn) -> Result<Follower> {
-        let names = disk.list().map_err(failed("the log cannot be listed"))?;
+        let names = disk.list().map_err(disk_error("the log cannot be listed"))?;
         let starts = names.iter().filter_map(|name| segment::start_of(name));
         let Some(start) = starts.filter(|&start| start <= from.0).max() else {
             let what = format!(
@@ -57,12 +57,12 @@ impl Follower {
             return Err(EngineError::Corrupt(segment::name(from.0), what));
         };
         let file = disk.open(&segment::name(start));
-        let file = file.map_err(failed("the log cannot be opened"))?;
+        let file = file.map_err(disk_error("the log cannot be opened"))?;
         Ok(Follower { disk, file, start, bytes: Vec::new(), place: from.0, at: 0 })
     }
 
     /// The place of the next record.
-    pub fn place(&self) -> Lsn {
+    pub(crate) fn next_lsn(&self) -> Lsn {
         Lsn(self.place + self.at as u64)
     }
 
@@ -71,7 +71,7 @@ impl Follower {
     /// # Errors
     /// The disk, or `Corrupt`.
     pub fn next_record(&mut self, durable: Lsn) -> Result<Option<LogRecord<'_>>> {
-        while self.place() < durable {
+        while self.next_lsn() < durable {
             if let Some(found) = frame::read(&self.bytes, self.at, self.place) {
                 let end = Lsn(self.place + found.next as u64);
                 if end > durable {
@@ -108,7 +108,7 @@ impl Follower {
         self.bytes.resize(have + wanted, 0);
         let offset = HEADER_BYTES as u64 + from - self.start;
         let read = self.file.read_at(offset, &mut self.bytes[have..]);
-        let read = read.map_err(failed("the log cannot be read"))?;
+        let read = read.map_err(disk_error("the log cannot be read"))?;
         self.bytes.truncate(have + read);
         if read == 0 {
             self.next_file(from)?;

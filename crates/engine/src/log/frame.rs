@@ -35,7 +35,7 @@ pub(super) struct PartialChecksum<'a> {
 
 impl<'a> PartialChecksum<'a> {
     /// Of a payload, which is not empty and shorter than 4 GiB.
-    pub(super) fn of(payload: &'a [u8]) -> PartialChecksum<'a> {
+    pub(super) fn of_payload(payload: &'a [u8]) -> PartialChecksum<'a> {
         assert!(!payload.is_empty(), "a record says something");
         assert!(u32::try_from(payload.len()).is_ok(), "a record is shorter than 4 GiB");
         let mut hasher = Hasher::new();
@@ -54,7 +54,7 @@ impl<'a> PartialChecksum<'a> {
     }
 
     /// What stands before the payload of a record at this place.
-    pub(super) fn head(self, place: u64, durable: u64) -> [u8; HEAD_BYTES] {
+    pub(super) fn header_at(self, place: u64, durable: u64) -> [u8; HEAD_BYTES] {
         let size = self.payload.len() as u32;
         let mut head = [0; HEAD_BYTES];
         head[..4].copy_from_slice(&sum(self.hasher, size, durable, place).to_le_bytes());

@@ -44,7 +44,7 @@ const UNBROKEN: &str = "no thread panics with it";
 
 impl LatchedLog {
     pub(super) fn new(segments: Segments, shared: Arc<LogState>) -> LatchedLog {
-        let buffer = Mutex::new(Buffer { bytes: Vec::new(), start: segments.end() });
+        let buffer = Mutex::new(Buffer { bytes: Vec::new(), start: segments.end_offset() });
         let writer = Mutex::new(Writer { segments, taken: Vec::new() });
         LatchedLog { buffer, writer, shared }
     }
@@ -63,13 +63,13 @@ impl LatchedLog {
         let before = buffer.bytes.len();
         let start = buffer.start + before as u64;
         let payload = record.payload();
-        buffer.bytes.extend_from_slice(&record.head(start, self.shared.stamp()));
+        buffer.bytes.extend_from_slice(&record.header_at(start, self.shared.durability_stamp()));
         buffer.bytes.extend_from_slice(payload);
         buffer.bytes.resize(before + bytes, 0);
         Ok(RecordPlace { start: Lsn(start), end: Lsn(start + bytes as u64) })
     }
 
-    pub(super) fn end(&self) -> Lsn {
+    pub(super) fn end_lsn(&self) -> Lsn {
         let buffer = self.buffer.lock().expect(UNBROKEN);
         Lsn(buffer.start + buffer.bytes.len() as u64)
     }
@@ -77,8 +77,8 @@ impl LatchedLog {
     pub(super) fn flush(&self) -> Result<()> {
         let mut writer = self.writer.lock().expect(UNBROKEN);
         self.write(&mut writer)?;
-        let end = writer.segments.end();
-        if end == self.shared.durable() {
+        let end = writer.segments.end_offset();
+        if end == self.shared.durable_end() {
             return Ok(());
         }
         self.shared.meter.count(Counter::Syncs);
@@ -99,7 +99,7 @@ impl LatchedLog {
 
     /// Writes what is in the buffer, if the log still takes it.
     fn write(&self, writer: &mut Writer) -> Result<()> {
-        self.shared.check()?;
+        self.shared.check_writable()?;
         let mut buffer = self.buffer();
         std::mem::swap(&mut buffer.bytes, &mut writer.taken);
         buffer.start += writer.taken.len() as u64;

@@ -61,7 +61,7 @@ struct Farewell(Arc<Core>);
 
 impl LinkedLog {
     pub(super) fn new(segments: Segments, shared: Arc<LogState>) -> LinkedLog {
-        let end = segments.end();
+        let end = segments.end_offset();
         let core = Arc::new(Core {
             ring: Ring::new(RING_BYTES, end),
             segments: Mutex::new(segments),
@@ -96,7 +96,7 @@ impl LinkedLog {
         let start = core.ring.reserve(bytes);
         let end = start + bytes;
         let payload = record.payload();
-        let head = record.head(start, core.shared.stamp());
+        let head = record.header_at(start, core.shared.durability_stamp());
         let mut from = start;
         while from < end {
             let to = end.min(from + core.ring.piece_bytes());
@@ -104,29 +104,29 @@ impl LinkedLog {
                 core.wait_for_room(to)?;
             }
             let ends = if to == end { Ends::Record } else { Ends::Within };
-            core.ring.fill(start, from..to, ends, &head, payload);
+            core.ring.fill_piece(start, from..to, ends, &head, payload);
             core.linked(from, to);
             from = to;
         }
         Ok(RecordPlace { start: Lsn(start), end: Lsn(end) })
     }
 
-    pub(super) fn end(&self) -> Lsn {
-        Lsn(self.core.ring.reserved())
+    pub(super) fn end_lsn(&self) -> Lsn {
+        Lsn(self.core.ring.reserved_end())
     }
 
     pub(super) fn flush(&self) -> Result<()> {
         let core = &*self.core;
-        let end = core.ring.reserved();
+        let end = core.ring.reserved_end();
         core.asked.fetch_max(end, Ordering::SeqCst);
-        core.work.tell();
-        if core.ring.written() >= end {
+        core.work.wake_sleepers();
+        if core.ring.written_end() >= end {
             // Else the writer tells the flusher when it comes there.
-            core.written.tell();
+            core.written.wake_sleepers();
         }
         let durable = || {
-            let done = core.shared.durable() >= end;
-            if done { Some(Ok(())) } else { core.shared.check().err().map(Err) }
+            let done = core.shared.durable_end() >= end;
+            if done { Some(Ok(())) } else { core.shared.check_writable().err().map(Err) }
         };
         core.durable.wait_until(durable).1
     }
@@ -139,8 +139,8 @@ impl LinkedLog {
 impl Drop for LinkedLog {
     fn drop(&mut self) {
         self.core.closed.store(true, Ordering::SeqCst);
-        self.core.work.tell();
-        self.core.written.tell();
+        self.core.work.wake_sleepers();
+        self.core.written.wake_sleepers();
         for thread in self.threads.drain(..) {
             // One that panicked has said so, and poisoned the log.
             drop(thread.join());
@@ -154,17 +154,17 @@ impl Drop for Farewell {
         let gone = std::io::Error::other("a thread of the log has ended");
         core.shared.poison(EngineError::Disk("the log is closed", gone));
         for event in [&core.work, &core.written, &core.room, &core.durable] {
-            event.tell();
+            event.wake_sleepers();
         }
     }
 }
 
 impl Core {
     fn wait_for_room(&self, end: u64) -> Result<()> {
-        self.work.tell();
+        self.work.wake_sleepers();
         let look = || {
             let room = self.ring.has_room(end);
-            if room { Some(Ok(())) } else { self.shared.check().err().map(Err) }
+            if room { Some(Ok(())) } else { self.shared.check_writable().err().map(Err) }
         };
         let (slept, room) = self.room.wait_until(look);
         self.shared.meter.add(Counter::LogFull, slept);
@@ -175,17 +175,17 @@ impl Core {
     fn linked(&self, start: u64, end: u64) {
         fence(Ordering::SeqCst);
         if self.hole.load(Ordering::SeqCst) == start || self.is_full(end) {
-            self.work.tell();
+            self.work.wake_sleepers();
         }
     }
 
     /// Whether the writer should begin although none asked.
     fn is_full(&self, end: u64) -> bool {
-        end.saturating_sub(self.ring.written()) >= self.ring.bytes() / 2
+        end.saturating_sub(self.ring.written_end()) >= self.ring.bytes() / 2
     }
 
     fn is_over(&self) -> bool {
-        self.closed.load(Ordering::SeqCst) || self.shared.check().is_err()
+        self.closed.load(Ordering::SeqCst) || self.shared.check_writable().is_err()
     }
 
     /// The writer's life.
@@ -199,8 +199,8 @@ impl Core {
                 self.shared.meter.count(Counter::Syncs);
             }
             self.ring.release(end);
-            self.room.tell();
-            self.written.tell();
+            self.room.wake_sleepers();
+            self.written.wake_sleepers();
         }
         Ok(())
     }
@@ -210,14 +210,14 @@ impl Core {
         if self.is_over() {
             return Some(None);
         }
-        let written = self.ring.written();
-        if self.asked.load(Ordering::SeqCst) <= written && !self.is_full(self.ring.reserved()) {
+        let written = self.ring.written_end();
+        if self.asked.load(Ordering::SeqCst) <= written && !self.is_full(self.ring.reserved_end()) {
             return None;
         }
         // Before looking at links: one that links after this look sees it.
         self.hole.store(written, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        let (ready, ends) = self.ring.ready();
+        let (ready, ends) = self.ring.ready_end();
         if ready == written {
             return None;
         }
@@ -229,14 +229,14 @@ impl Core {
     fn sync(&self) -> Result<()> {
         let asked = || {
             let asked = self.asked.load(Ordering::SeqCst);
-            let news = asked > self.shared.durable();
+            let news = asked > self.shared.durable_end();
             if self.is_over() { Some(None) } else { news.then_some(Some(asked)) }
         };
         while let Some(asked) = self.written.wait_until(asked).1 {
             self.written
-                .wait_until(|| (self.ring.written() >= asked || self.is_over()).then_some(()));
+                .wait_until(|| (self.ring.written_end() >= asked || self.is_over()).then_some(()));
             // The file after the place: what is before it is in this file or durable.
-            let written = self.ring.written();
+            let written = self.ring.written_end();
             let file = self.segments.lock().expect(UNBROKEN).file();
             if self.is_over() {
                 return Ok(());
@@ -244,7 +244,7 @@ impl Core {
             self.shared.meter.count(Counter::Syncs);
             segment::sync(file.as_ref())?;
             self.shared.is_durable(written);
-            self.durable.tell();
+            self.durable.wake_sleepers();
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use super::checkpoint::{self, CheckpointReader};
 use super::frame;
-use super::segment::{self, HEADER_BYTES, Tail, failed};
+use super::segment::{self, HEADER_BYTES, Tail, disk_error};
 use crate::disk::Disk;
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
@@ -47,8 +47,8 @@ const PLACES_MOST: u64 = 1 << 62;
 /// # Errors
 /// The disk, or `Corrupt`: what is there does not reach back to the checkpoint.
 pub fn recover(disk: Arc<dyn Disk>) -> Result<Recovery> {
-    let names = disk.list().map_err(failed("the directory cannot be read"))?;
-    let checkpoint = checkpoint::newest(disk.as_ref(), &names)?;
+    let names = disk.list().map_err(disk_error("the directory cannot be read"))?;
+    let checkpoint = checkpoint::newest_checkpoint(disk.as_ref(), &names)?;
     let from = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.start().0);
     let mut starts: Vec<u64> = names.iter().filter_map(|name| segment::start_of(name)).collect();
     starts.sort_unstable();
@@ -81,7 +81,7 @@ pub fn recover(disk: Arc<dyn Disk>) -> Result<Recovery> {
 /// # Errors
 /// The disk.
 pub(crate) fn is_there(disk: &dyn Disk) -> Result<bool> {
-    let names = disk.list().map_err(failed("the directory cannot be read"))?;
+    let names = disk.list().map_err(disk_error("the directory cannot be read"))?;
     let is_log = names.iter().any(|name| segment::start_of(name).is_some());
     Ok(is_log || names.iter().any(|name| checkpoint::start_of(name).is_some()))
 }
@@ -133,11 +133,11 @@ impl Recovery {
             return Err(EngineError::Corrupt(segment::name(start), what));
         }
         if self.unborn {
-            segment::begin(self.disk.as_ref(), start)?;
+            segment::create_segment(self.disk.as_ref(), start)?;
         } else {
-            self.cut(start).map_err(failed("the tail of the log cannot be cut"))?;
+            self.cut(start).map_err(disk_error("the tail of the log cannot be cut"))?;
         }
-        checkpoint::sweep(self.disk.as_ref(), self.checkpoint.as_ref())?;
+        checkpoint::remove_obsolete(self.disk.as_ref(), self.checkpoint.as_ref())?;
         Ok(Tail { starts: self.starts, end })
     }
 
@@ -185,7 +185,7 @@ impl Recovery {
             bytes.truncate(read);
             Ok(bytes)
         };
-        let mut bytes = read().map_err(failed("the log cannot be read"))?;
+        let mut bytes = read().map_err(disk_error("the log cannot be read"))?;
         self.at = 0;
         if bytes.get(..HEADER_BYTES) == Some(&segment::header(start)[..]) {
             bytes.drain(..HEADER_BYTES);

@@ -58,12 +58,12 @@ impl Ring {
     }
 
     /// The place behind all that was reserved.
-    pub(super) fn reserved(&self) -> u64 {
+    pub(super) fn reserved_end(&self) -> u64 {
         self.reserved.load(Ordering::SeqCst)
     }
 
     /// All before this place was taken out.
-    pub(super) fn written(&self) -> u64 {
+    pub(super) fn written_end(&self) -> u64 {
         self.written.load(Ordering::Acquire)
     }
 
@@ -74,11 +74,11 @@ impl Ring {
 
     /// Whether a piece that ends there can be filled now.
     pub(crate) fn has_room(&self, end: u64) -> bool {
-        end <= self.written() + self.bytes()
+        end <= self.written_end() + self.bytes()
     }
 
     /// Fills a piece of the record that begins at `record`; there is room for it.
-    pub(super) fn fill(
+    pub(super) fn fill_piece(
         &self,
         record: u64,
         piece: std::ops::Range<u64>,
@@ -95,7 +95,7 @@ impl Ring {
     }
 
     /// The end of what can be taken out from `written` on, and what it ends with if it is any.
-    pub(super) fn ready(&self) -> (u64, Ends) {
+    pub(super) fn ready_end(&self) -> (u64, Ends) {
         let mut place = self.written.load(Ordering::Relaxed);
         let mut ends = Ends::Record;
         loop {
@@ -174,11 +174,11 @@ mod tests {
             // Three records of two threads: more than the ring holds.
             while out.len() < 6 * ALIGNMENT {
                 let Shared { ring, work, room } = &*shared;
-                let ready = || Some(ring.ready().0).filter(|&ready| ready > ring.written());
+                let ready = || Some(ring.ready_end().0).filter(|&ready| ready > ring.written_end());
                 let (_, ready) = work.wait_until(ready);
                 ring.copy(ready, &mut out);
                 ring.release(ready);
-                room.tell();
+                room.wake_sleepers();
             }
             fillers.into_iter().for_each(|filler| filler.join().unwrap());
             let word = |at: usize| u64::from_le_bytes(out[at..at + 8].try_into().unwrap());
@@ -202,8 +202,8 @@ mod tests {
             head[8..].copy_from_slice(&thread.to_le_bytes());
             for (piece, ends) in [(start, Ends::Within), (start + WORD, Ends::Record)] {
                 room.wait_until(|| ring.has_room(piece + WORD).then_some(()));
-                ring.fill(start, piece..piece + WORD, ends, &head, &[]);
-                work.tell();
+                ring.fill_piece(start, piece..piece + WORD, ends, &head, &[]);
+                work.wake_sleepers();
             }
         }
     }

@@ -55,7 +55,7 @@ pub struct Tail {
 
 impl Tail {
     /// The place of the next record.
-    pub fn end(&self) -> Lsn {
+    pub fn end_lsn(&self) -> Lsn {
         Lsn(self.end)
     }
 }
@@ -81,7 +81,7 @@ pub(super) fn header(start: u64) -> [u8; HEADER_BYTES] {
     header
 }
 
-pub(super) fn failed(what: &'static str) -> impl FnOnce(io::Error) -> EngineError {
+pub(super) fn disk_error(what: &'static str) -> impl FnOnce(io::Error) -> EngineError {
     move |error| EngineError::Disk(what, error)
 }
 
@@ -93,17 +93,19 @@ impl Segments {
     pub(super) fn open(disk: Arc<dyn Disk>, tail: Tail, limit: u64) -> Result<Segments> {
         let Tail { mut starts, end } = tail;
         let file = match starts.last() {
-            Some(&start) => disk.open(&name(start)).map_err(failed("the log cannot be opened"))?,
+            Some(&start) => {
+                disk.open(&name(start)).map_err(disk_error("the log cannot be opened"))?
+            }
             None => {
                 starts.push(end);
-                begin(disk.as_ref(), end)?
+                create_segment(disk.as_ref(), end)?
             }
         };
         Ok(Segments { disk, file, starts, end, ends: Ends::Record, limit })
     }
 
     /// The place behind what was written.
-    pub(super) fn end(&self) -> u64 {
+    pub(super) fn end_offset(&self) -> u64 {
         self.end
     }
 
@@ -121,12 +123,12 @@ impl Segments {
         let rolls = self.ends == Ends::Record && self.end - start >= self.limit;
         if rolls {
             sync(self.file.as_ref())?;
-            self.file = begin(self.disk.as_ref(), self.end)?;
+            self.file = create_segment(self.disk.as_ref(), self.end)?;
             self.starts.push(self.end);
             start = self.end;
         }
         let offset = HEADER_BYTES as u64 + self.end - start;
-        self.file.write_at(offset, bytes).map_err(failed("the log cannot be written"))?;
+        self.file.write_at(offset, bytes).map_err(disk_error("the log cannot be written"))?;
         self.end += bytes.len() as u64;
         self.ends = ends;
         Ok(rolls)
@@ -140,12 +142,12 @@ impl Segments {
         let needed = self.starts[1..].iter().take_while(|&&next| next <= lsn.0).count();
         let removed: Vec<u64> = self.starts.drain(..needed).collect();
         for start in &removed {
-            self.disk.remove(&name(*start)).map_err(failed("the log cannot be shortened"))?;
+            self.disk.remove(&name(*start)).map_err(disk_error("the log cannot be shortened"))?;
         }
         if removed.is_empty() {
             return Ok(());
         }
-        self.disk.sync_directory().map_err(failed("the log cannot be shortened"))
+        self.disk.sync_directory().map_err(disk_error("the log cannot be shortened"))
     }
 }
 
@@ -154,11 +156,11 @@ impl Segments {
 /// # Errors
 /// The disk.
 pub(super) fn sync(file: &dyn File) -> Result<()> {
-    file.sync().map_err(failed("the log cannot be synced"))
+    file.sync().map_err(disk_error("the log cannot be synced"))
 }
 
 /// A file without records, durable with its name.
-pub(super) fn begin(disk: &dyn Disk, start: u64) -> Result<Arc<dyn File>> {
+pub(super) fn create_segment(disk: &dyn Disk, start: u64) -> Result<Arc<dyn File>> {
     let begin = || {
         let file = disk.create(&name(start))?;
         file.write_at(0, &header(start))?;
@@ -166,5 +168,5 @@ pub(super) fn begin(disk: &dyn Disk, start: u64) -> Result<Arc<dyn File>> {
         disk.sync_directory()?;
         Ok(file)
     };
-    begin().map_err(failed("a file of the log cannot be begun"))
+    begin().map_err(disk_error("a file of the log cannot be begun"))
 }

@@ -41,22 +41,22 @@ impl LogState {
         LogState { durable, stamps, news: WakeEvent::default(), failure, meter }
     }
 
-    pub(super) fn durable(&self) -> u64 {
+    pub(super) fn durable_end(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
     }
 
     /// All before this place is durable from now on.
     pub(super) fn is_durable(&self, end: u64) {
         self.durable.store(end, Ordering::Release);
-        self.news.tell();
+        self.news.wake_sleepers();
     }
 
     /// What a record that is made now says of how far the log is durable.
-    pub(super) fn stamp(&self) -> u64 {
+    pub(super) fn durability_stamp(&self) -> u64 {
         if self.stamps { self.durable.load(Ordering::Relaxed) } else { 0 }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check_writable(&self) -> Result<()> {
         self.failure.get().map_or(Ok(()), |failure| Err(failure.error()))
     }
 

@@ -27,7 +27,7 @@ impl Batch {
         self.parts.push((begin, middle, self.bytes.len()));
     }
 
-    pub(super) fn part(&self, place: usize) -> (&[u8], &[u8]) {
+    pub(super) fn key_and_row(&self, place: usize) -> (&[u8], &[u8]) {
         let (begin, middle, end) = self.parts[place];
         (&self.bytes[begin..middle], &self.bytes[middle..end])
     }

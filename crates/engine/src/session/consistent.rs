@@ -35,7 +35,8 @@ impl RunningStatement<'_> {
         let (view, row) = (&self.work.view, &mut self.work.scratch.row);
         let shared = self.shared;
         let found = table.rows.get(key, |chain| {
-            let (version, walked) = chain.visible(|writer| shared.trx.sees(view, writer));
+            let (version, walked) =
+                chain.visible_version(|writer| shared.trx.sees_writer(view, writer));
             let bytes = version.and_then(|version| version.row.as_deref());
             if let Some(bytes) = bytes {
                 row.clear();
@@ -82,7 +83,8 @@ impl RunningStatement<'_> {
         'all: while !cursor.ended {
             batch.clear();
             cursor.read(&table.rows, |key, chain, _| {
-                let (version, past) = chain.visible(|writer| shared.trx.sees(view, writer));
+                let (version, past) =
+                    chain.visible_version(|writer| shared.trx.sees_writer(view, writer));
                 walked += past;
                 if let Some(row) = version.and_then(|version| version.row.as_deref()) {
                     batch.push(key, row);
@@ -91,8 +93,8 @@ impl RunningStatement<'_> {
                 full(batch.looked_at, most)
             });
             for place in 0..batch.parts.len() {
-                let (key, row) = batch.part(place);
-                if visit(key, table.layout().row(row)) == Visit::Stop {
+                let (key, row) = batch.key_and_row(place);
+                if visit(key, table.layout().view_row(row)) == Visit::Stop {
                     break 'all;
                 }
             }
@@ -129,7 +131,7 @@ impl RunningStatement<'_> {
                 full(batch.looked_at, most)
             });
             for place in 0..batch.parts.len() {
-                let (entry, _) = batch.part(place);
+                let (entry, _) = batch.key_and_row(place);
                 let primary = index.primary_of(entry);
                 let there = if batch.covered[place] {
                     self.row_of_entry(table, index, entry);
@@ -137,7 +139,7 @@ impl RunningStatement<'_> {
                 } else {
                     self.read_row(table, primary) && self.row_has_entry(table, index, entry)
                 };
-                let row = table.layout().row(&self.work.scratch.row);
+                let row = table.layout().view_row(&self.work.scratch.row);
                 if there && visit(primary, row) == Visit::Stop {
                     return;
                 }
@@ -150,7 +152,7 @@ impl RunningStatement<'_> {
     pub(super) fn row_has_entry(&mut self, table: &Table, index: &Secondary, entry: &[u8]) -> bool {
         let scratch = &mut self.work.scratch;
         scratch.entry.clear();
-        index.push_columns(table.layout().row(&scratch.row), &mut scratch.entry);
+        index.push_columns(table.layout().view_row(&scratch.row), &mut scratch.entry);
         entry.starts_with(&scratch.entry)
     }
 

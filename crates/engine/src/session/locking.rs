@@ -73,7 +73,7 @@ impl RunningStatement<'_> {
     /// Locks the row with a primary key, or the gap where it would be; copies the newest version
     /// and says whether there is one.
     pub(super) fn lock_point(&mut self, table: &Table, key: &[u8], mode: Mode) -> Result<bool> {
-        self.intend(table, intention(mode))?;
+        self.ensure_table_lock(table, intention(mode))?;
         let gaps = self.locks_gaps();
         let locked = self.lock_row(table, key, mode, gaps)?;
         if let Some(locked) = locked
@@ -151,7 +151,7 @@ impl RunningStatement<'_> {
         mode: Mode,
         mut visit: impl FnMut(&[u8], RowView<'_>) -> Visit,
     ) -> Result<()> {
-        self.intend(table, intention(mode))?;
+        self.ensure_table_lock(table, intention(mode))?;
         self.work.trx.locked = true;
         let way = self.way(table, scan, mode);
         let mut cursor = Cursor::new(&scan.range, scan.direction);
@@ -187,9 +187,9 @@ impl RunningStatement<'_> {
                 // It was taken away while its row was waited for: look again, for the gap as well.
                 continue;
             }
-            cursor.pass(&entry);
+            cursor.advance_past(&entry);
             let said = if row_locked {
-                visit(key, table.layout().row(&self.work.scratch.row))
+                visit(key, table.layout().view_row(&self.work.scratch.row))
             } else {
                 Visit::Pass
             };

@@ -78,7 +78,7 @@ impl EngineSession {
             follows: false,
             doomed: false,
         };
-        let (view, locks) = (shared.trx.view(), shared.locks.begin());
+        let (view, locks) = (shared.trx.new_view(), shared.locks.begin_transaction());
         let work = Work { trx, view, locks, scratch: Scratch::default() };
         EngineSession { shared, isolation, work }
     }
@@ -105,7 +105,7 @@ impl EngineSession {
     }
 
     /// A look at this session from elsewhere.
-    pub fn watch(&self) -> WaitWatch {
+    pub fn wait_watch(&self) -> WaitWatch {
         WaitWatch { locks: self.work.locks.clone() }
     }
 
@@ -133,11 +133,11 @@ impl EngineSession {
         let durable = if is_without_changes(&work.trx.redo) {
             Ok(None)
         } else {
-            shared.pipeline.commit(work.record(shared)).map(Some)
+            shared.pipeline.commit(work.commit_record(shared)).map(Some)
         };
         match durable {
             Ok(commit) => {
-                work.end(shared, id);
+                work.end_trx(shared, id);
                 drop(commit);
                 Ok(())
             }
@@ -159,7 +159,7 @@ impl EngineSession {
         let trx = &mut self.work.trx;
         if trx.open {
             trx.savepoints.retain(|(known, _)| known != name);
-            trx.savepoints.push((name.to_owned(), trx.mark()));
+            trx.savepoints.push((name.to_owned(), trx.current_mark()));
         }
     }
 
@@ -200,10 +200,10 @@ impl EngineSession {
         if !trx.open {
             trx.isolation = self.isolation;
         }
-        let mark = trx.mark();
+        let mark = trx.current_mark();
         self.shared.meter.count(Counter::Statements);
         let owner = if trx.locked { Owner::OfLocks } else { Owner::OfNothing };
-        let pass = self.shared.gate.enter(owner);
+        let pass = self.shared.gate.acquire_pass(owner);
         let done = run(&mut RunningStatement::new(&self.shared, &mut self.work, &pass));
         drop(pass);
         self.end_statement(mark, done)

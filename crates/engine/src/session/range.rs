@@ -63,7 +63,7 @@ impl<'a> Range<'a> {
     pub const ALL: Range<'static> = Range { from: Bound::Unbounded, to: Bound::Unbounded };
 
     /// All keys that begin with these values.
-    pub fn of(values: &'a [Datum<'a>]) -> Range<'a> {
+    pub fn of_prefix(values: &'a [Datum<'a>]) -> Range<'a> {
         Range { from: Bound::Included(values), to: Bound::Included(values) }
     }
 
@@ -78,7 +78,7 @@ impl<'a> Range<'a> {
 
 impl Scan<'_> {
     /// Whole rows of an index, all of them and in its order, by a consistent read.
-    pub fn all(path: Path) -> Scan<'static> {
+    pub fn whole_index(path: Path) -> Scan<'static> {
         let (direction, intent, fields) = (ScanDirection::Up, Intent::Read, Fields::All);
         Scan { path, range: Range::ALL, direction, intent, fields }
     }
@@ -142,14 +142,14 @@ impl Cursor {
             ScanDirection::Down => tree.read_back(&self.begin, end, look),
         };
         match (broke, next) {
-            (Some(key), _) => self.pass(&key),
+            (Some(key), _) => self.advance_past(&key),
             (None, Some(next)) => self.go_on_at(next.bytes()),
             (None, None) => self.ended = true,
         }
     }
 
     /// A key was read.
-    pub(super) fn pass(&mut self, key: &[u8]) {
+    pub(super) fn advance_past(&mut self, key: &[u8]) {
         self.go_on_at(key);
         if self.direction == ScanDirection::Up {
             self.begin.push(0);

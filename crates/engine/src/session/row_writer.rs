@@ -1,7 +1,7 @@
 //! A row in the making: what an update sets, and the rest as it was.
 
 use crate::error::Result;
-use crate::row::{RowView, check};
+use crate::row::{RowView, check_value};
 use crate::table::Table;
 use crate::value::{Datum, ValueType};
 
@@ -40,7 +40,7 @@ impl RowWriter {
         };
     }
 
-    pub(super) fn begin(&mut self, columns: usize) {
+    pub(super) fn begin_row(&mut self, columns: usize) {
         self.texts.clear();
         self.cells.clear();
         self.cells.resize(columns, Cell::Kept);
@@ -57,7 +57,7 @@ impl RowWriter {
                 (Cell::Number(number), ValueType::Text { .. }) => Datum::Int(number),
                 (Cell::Number(number), kind) => kind.of_number(number),
             };
-            check(about, value)?;
+            check_value(about, value)?;
             Ok(value)
         };
         let values = self.cells.iter().enumerate().map(value).collect::<Result<Vec<_>>>()?;

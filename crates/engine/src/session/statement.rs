@@ -62,7 +62,7 @@ impl<'s> RunningStatement<'s> {
         };
         bytes.clear();
         self.work.scratch.key = bytes;
-        Ok(found?.then(|| table.layout().row(&self.work.scratch.row)))
+        Ok(found?.then(|| table.layout().view_row(&self.work.scratch.row)))
     }
 
     /// Visits rows in the order of an index: primary key, in bytes, and row.
@@ -72,7 +72,7 @@ impl<'s> RunningStatement<'s> {
     ///
     /// # Panics
     /// If the table has no such index.
-    pub fn scan(
+    pub fn scan_rows(
         &mut self,
         table: &Table,
         scan: &Scan<'_>,
@@ -92,8 +92,8 @@ impl<'s> RunningStatement<'s> {
     pub fn lock_table(&mut self, table: &Table, intent: Intent) -> Result<()> {
         match intent {
             Intent::Read => table.check_there(),
-            Intent::Share => self.intend(table, TableMode::Shared),
-            Intent::Update => self.intend(table, TableMode::Exclusive),
+            Intent::Share => self.ensure_table_lock(table, TableMode::Shared),
+            Intent::Update => self.ensure_table_lock(table, TableMode::Exclusive),
         }
     }
 
@@ -156,7 +156,7 @@ impl<'s> RunningStatement<'s> {
     }
 
     /// Locks a table, unless that was done before.
-    pub(super) fn intend(&mut self, table: &Table, mode: TableMode) -> Result<()> {
+    pub(super) fn ensure_table_lock(&mut self, table: &Table, mode: TableMode) -> Result<()> {
         let trx = &mut self.work.trx;
         if !trx.tables.iter().any(|(id, held)| *id == table.id && covers(*held, mode)) {
             trx.locked = true;

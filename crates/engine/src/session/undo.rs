@@ -6,7 +6,7 @@ use super::work::{Mark, Work, WrittenVersion};
 use crate::ids::TrxId;
 use crate::index::Edit;
 use crate::lock::Place;
-use crate::purge::{entry_of, forget_entries, place};
+use crate::purge::{entry_of, forget_entries, key_or_supremum};
 use crate::shared::EngineCore;
 use crate::table;
 use crate::table::Table;
@@ -36,13 +36,13 @@ impl Work {
 fn take_back(shared: &EngineCore, written: &WrittenVersion, id: TrxId) -> Option<TrxId> {
     let (table, key) = (&*written.table, written.key.bytes());
     let locks = &shared.locks;
-    table.rows.edit(key, TrxId::NOBODY, |chain, next| {
+    table.rows.edit_entry(key, TrxId::NOBODY, |chain, next| {
         let chain = chain.expect("what was written is there");
         assert!(chain.writer == id, "what a transaction wrote is in front until it ends");
         let Some(gone) = chain.pop() else {
             let gone = mem::replace(chain, RowVersion::new(id, None));
             forget_entries(locks, table, key, &gone, chain);
-            locks.inherit_gap(table.clustered_id, Place::Key(key), place(next));
+            locks.inherit_gap(table.clustered_id, Place::Key(key), key_or_supremum(next));
             return (Edit::Take, None);
         };
         forget_entries(locks, table, key, &gone, chain);
@@ -60,10 +60,10 @@ fn mark_entries(table: &Table, key: &[u8], gone: &RowVersion, front: &RowVersion
         if let Some(gone) = entry(gone)
             && living.as_ref() != Some(&gone)
         {
-            index.entries.change(&gone, id, |mark| *mark = table::Mark::Dead);
+            index.entries.change_value(&gone, id, |mark| *mark = table::Mark::Dead);
         }
         if let Some(living) = living {
-            index.entries.change(&living, id, |mark| *mark = table::Mark::Alive);
+            index.entries.change_value(&living, id, |mark| *mark = table::Mark::Alive);
         }
     }
 }

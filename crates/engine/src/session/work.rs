@@ -95,7 +95,7 @@ impl Trx {
         Ok(())
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    pub(super) fn current_mark(&self) -> Mark {
         Mark { redo: self.redo.len(), keys: self.keys.len(), undo: self.undo.len() }
     }
 }
@@ -108,14 +108,14 @@ impl Work {
     }
 
     /// The number of the transaction, which is about to write.
-    pub(super) fn writer(&mut self, shared: &EngineCore) -> TrxId {
+    pub(super) fn ensure_trx_id(&mut self, shared: &EngineCore) -> TrxId {
         if let Some(id) = self.trx.id {
             return id;
         }
         let id = shared.trx.begin_write();
         self.trx.id = Some(id);
         if self.view.is_open() {
-            self.view.adopt(id);
+            self.view.adopt_writer(id);
         }
         id
     }
@@ -127,7 +127,7 @@ impl Work {
         match self.trx.id {
             Some(id) => {
                 shared.meter.count(Counter::Rollbacks);
-                self.end(shared, id);
+                self.end_trx(shared, id);
             }
             None => self.finish(shared),
         }
@@ -135,18 +135,19 @@ impl Work {
 
     /// The record of what the transaction wrote. Of where replicas follow, it is told now, when all
     /// locks are held, how far others have committed.
-    pub(super) fn record(&mut self, shared: &EngineCore) -> &[u8] {
+    pub(super) fn commit_record(&mut self, shared: &EngineCore) -> &[u8] {
         let Some(follow) = &shared.follow else { return &self.trx.redo };
         let record = &mut self.scratch.record;
         record.shrink_to(REDO_KEPT_BYTES);
-        let (parent, began_ns) = (shared.pipeline.durable(), follow.clock.map_or(0, |now| now()));
+        let (parent, began_ns) =
+            (shared.pipeline.durable_lsn(), follow.clock.map_or(0, |now| now()));
         write_followed(record, &self.trx.redo, &self.trx.keys, parent, began_ns);
         record
     }
 
     /// Makes visible what the transaction wrote, and leaves what it wrote over to purge.
-    pub(super) fn end(&mut self, shared: &EngineCore, id: TrxId) {
-        let csn = shared.trx.end(id);
+    pub(super) fn end_trx(&mut self, shared: &EngineCore, id: TrxId) {
+        let csn = shared.trx.end_trx(id);
         let over = self.trx.undo.drain(..).filter(|written| written.over);
         let mut wrote: Vec<_> = over.map(|written| (written.table, written.key, id)).collect();
         wrote.append(&mut self.trx.graves);

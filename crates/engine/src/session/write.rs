@@ -29,7 +29,7 @@ use crate::ids::TrxId;
 use crate::index::Edit;
 use crate::key::{self, Key};
 use crate::lock::{LockKind, Mode, Place, TableMode};
-use crate::purge::place;
+use crate::purge::key_or_supremum;
 use crate::recovery::{is_row_of, skip_number};
 use crate::redo::{RowImage, push_change};
 use crate::row::RowView;
@@ -62,14 +62,14 @@ impl RunningStatement<'_> {
     /// `NoTable`, `NotNull`, `BadValue`, `OutOfRange`, `TooLong`, `Duplicate`, `Deadlock`,
     /// `LockWaitTimeout`.
     pub fn insert(&mut self, table: &Arc<Table>, values: &[Datum<'_>]) -> Result<Option<i64>> {
-        self.intend(table, TableMode::IntentExclusive)?;
+        self.ensure_table_lock(table, TableMode::IntentExclusive)?;
         let mut number = None;
         let mut numbered;
         let mut values = values;
         if let Some(column) = table.auto_increment()
             && let Some(Datum::Null | Datum::Int(0)) = values.get(column)
         {
-            number = Some(table.number());
+            number = Some(table.allocate_number());
             numbered = values.to_vec();
             numbered[column] = Datum::Int(number.expect("it was just given"));
             values = &numbered;
@@ -84,16 +84,16 @@ impl RunningStatement<'_> {
         table.layout().write(values, &mut row);
         let mut key = Vec::with_capacity(32);
         if table.primary().is_empty() {
-            key::push(&mut key, Datum::Int(table.number()));
+            key::push(&mut key, Datum::Int(table.allocate_number()));
         } else {
-            table.push_primary(table.layout().row(&row), &mut key);
+            table.push_primary(table.layout().view_row(&row), &mut key);
         }
         self.put_row(table, &key, row)?;
         Ok(number)
     }
 
-    /// [`RunningStatement::update`], by a primary key in bytes, as [`RunningStatement::scan`] gives
-    /// it.
+    /// [`RunningStatement::update`], by a primary key in bytes, as [`RunningStatement::scan_rows`]
+    /// gives it.
     ///
     /// # Errors
     /// As there.
@@ -109,8 +109,8 @@ impl RunningStatement<'_> {
         let old = mem::take(&mut self.work.scratch.row);
         let mut writer = mem::take(&mut self.work.scratch.writer);
         let mut new = Vec::with_capacity(old.len() + 16);
-        writer.begin(table.columns().len());
-        let row = table.layout().row(&old);
+        writer.begin_row(table.columns().len());
+        let row = table.layout().view_row(&old);
         let written = change(row, &mut writer).and_then(|()| writer.write(table, row, &mut new));
         self.work.scratch.writer = writer;
         let updated = written.and_then(|()| {
@@ -144,7 +144,7 @@ impl RunningStatement<'_> {
     /// # Errors
     /// `Corrupt` if it is no row of the table, or is to go and is not there where that is damage:
     /// this table was another one before. `Duplicate`, `Deadlock`, `LockWaitTimeout`.
-    pub(crate) fn follow(
+    pub(crate) fn apply_change(
         &mut self,
         table: &Arc<Table>,
         key: &[u8],
@@ -184,7 +184,7 @@ impl RunningStatement<'_> {
     ) -> Result<()> {
         let mut new_key = mem::take(&mut self.work.scratch.new_entry);
         new_key.clear();
-        table.push_primary(table.layout().row(&new), &mut new_key);
+        table.push_primary(table.layout().view_row(&new), &mut new_key);
         let done = if table.primary().is_empty() || new_key == key {
             self.write_over(table, key, old, Some(new))
         } else {
@@ -202,17 +202,17 @@ impl RunningStatement<'_> {
         old: &[u8],
         new: Option<Vec<u8>>,
     ) -> Result<()> {
-        let id = self.work.writer(self.shared);
+        let id = self.work.ensure_trx_id(self.shared);
         self.note(table, key, new.as_deref(), true);
         let bytes = new.as_deref().map(Box::from);
-        let pushed = table.rows.change(key, TrxId::NOBODY, |chain| chain.push(id, bytes));
+        let pushed = table.rows.change_value(key, TrxId::NOBODY, |chain| chain.push(id, bytes));
         pushed.expect("a row whose lock is held stays");
         self.write_entries(table, key, Some(old), new.as_deref(), id)
     }
 
     /// Puts a row in where there is none.
     fn put_row(&mut self, table: &Arc<Table>, key: &[u8], row: Vec<u8>) -> Result<()> {
-        let id = self.work.writer(self.shared);
+        let id = self.work.ensure_trx_id(self.shared);
         loop {
             match self.try_put_row(table, key, &row, id) {
                 PutResult::Done(over) => {
@@ -238,16 +238,16 @@ impl RunningStatement<'_> {
         let lock = |place: Place<'_>, kind: LockKind, mode: Mode| {
             all || locks.try_lock(trx, index, place, kind, mode).is_ok()
         };
-        table.rows.edit(key, TrxId::NOBODY, |chain, next| {
+        table.rows.edit_entry(key, TrxId::NOBODY, |chain, next| {
             let wait = |kind, mode| (Edit::Keep, PutResult::Wait(next.map(Key::new), kind, mode));
             let Some(chain) = chain else {
-                if !lock(place(next), LockKind::InsertIntention, Mode::Exclusive) {
+                if !lock(key_or_supremum(next), LockKind::InsertIntention, Mode::Exclusive) {
                     return wait(LockKind::InsertIntention, Mode::Exclusive);
                 }
                 if !lock(Place::Key(key), LockKind::Record, Mode::Exclusive) {
                     return wait(LockKind::Record, Mode::Exclusive);
                 }
-                locks.inherit_gap(index, place(next), Place::Key(key));
+                locks.inherit_gap(index, key_or_supremum(next), Place::Key(key));
                 return (Edit::Put(RowVersion::new(id, Some(row.into()))), PutResult::Done(false));
             };
             if chain.row.is_some() {
@@ -270,10 +270,10 @@ impl RunningStatement<'_> {
         let trx = &mut self.work.trx;
         push_change(&mut trx.redo, RowImage { table: table.id, key, row });
         if self.shared.follow.is_some() {
-            trx.keys.push(RowKey::of(table.clustered_id.0, key));
+            trx.keys.push(RowKey::of_index_key(table.clustered_id.0, key));
         }
         trx.undo.push(WrittenVersion { table: table.clone(), key: Key::new(key), over });
-        self.work.locks.wrote(1);
+        self.work.locks.add_written_rows(1);
     }
 
     /// Brings the secondary indexes up to what was written.
@@ -290,7 +290,7 @@ impl RunningStatement<'_> {
             let mut after = mem::take(&mut self.work.scratch.new_entry);
             let columns = |row: Option<&[u8]>, into: &mut Vec<u8>| {
                 into.clear();
-                row.is_none_or(|row| index.push_columns(table.layout().row(row), into))
+                row.is_none_or(|row| index.push_columns(table.layout().view_row(row), into))
             };
             let was_null = columns(old, &mut before);
             let null = columns(new, &mut after);
@@ -299,7 +299,7 @@ impl RunningStatement<'_> {
                 if self.shared.follow.is_some() && index.is_unique() {
                     let values = [(&before, was_null), (&after, null)].into_iter();
                     let known = values.filter(|(_, null)| !null);
-                    let keys = known.map(|(values, _)| RowKey::of(index.id.0, values));
+                    let keys = known.map(|(values, _)| RowKey::of_index_key(index.id.0, values));
                     self.work.trx.keys.extend(keys);
                 }
                 if new.is_some() {
@@ -311,7 +311,7 @@ impl RunningStatement<'_> {
                 }
                 if old.is_some() && done.is_ok() {
                     before.extend_from_slice(key);
-                    index.entries.change(&before, id, |mark| *mark = Mark::Dead);
+                    index.entries.change_value(&before, id, |mark| *mark = Mark::Dead);
                 }
             }
             self.work.scratch.entry = before;
@@ -334,7 +334,7 @@ impl RunningStatement<'_> {
             let lock = |place: Place<'_>, kind: LockKind| {
                 all || locks.try_lock(trx, index.id, place, kind, Mode::Exclusive).is_ok()
             };
-            let put = index.entries.edit(entry, id, |mark, next| {
+            let put = index.entries.edit_entry(entry, id, |mark, next| {
                 let wait = |kind| PutResult::Wait(next.map(Key::new), kind, Mode::Exclusive);
                 if let Some(mark) = mark {
                     // One that passed by it while it was dead has locked it with its gap.
@@ -344,10 +344,10 @@ impl RunningStatement<'_> {
                     *mark = Mark::Alive;
                     return (Edit::Keep, PutResult::Done(true));
                 }
-                if !lock(place(next), LockKind::InsertIntention) {
+                if !lock(key_or_supremum(next), LockKind::InsertIntention) {
                     return (Edit::Keep, wait(LockKind::InsertIntention));
                 }
-                locks.inherit_gap(index.id, place(next), Place::Key(entry));
+                locks.inherit_gap(index.id, key_or_supremum(next), Place::Key(entry));
                 (Edit::Put(Mark::Alive), PutResult::Done(false))
             });
             let PutResult::Wait(next, kind, mode) = put else { return Ok(()) };
@@ -409,7 +409,7 @@ impl RunningStatement<'_> {
             let columns = &mut self.work.scratch.key;
             let found = table.rows.get(key, |chain| {
                 columns.clear();
-                let row = chain.row.as_ref().map(|row| table.layout().row(row));
+                let row = chain.row.as_ref().map(|row| table.layout().view_row(row));
                 let has = row.is_some_and(|row| {
                     index.push_columns(row, columns);
                     *columns == values
@@ -433,7 +433,7 @@ impl RunningStatement<'_> {
 /// Where the lock is that has to be waited for.
 fn wait_place<'a>(kind: LockKind, key: &'a [u8], next: Option<&'a Key>) -> Place<'a> {
     match kind {
-        LockKind::InsertIntention => place(next.map(Key::bytes)),
+        LockKind::InsertIntention => key_or_supremum(next.map(Key::bytes)),
         _ => Place::Key(key),
     }
 }

@@ -24,20 +24,20 @@ use super::view::ReadView;
 /// Which transactions are active. Changed and copied under the latch alone.
 pub(super) trait ActiveSet {
     /// Takes in an id above all that it ever had.
-    fn begin(&mut self, id: u64);
+    fn insert_id(&mut self, id: u64);
     /// Takes one out.
     ///
     /// # Panics
     /// If it is not there.
-    fn end(&mut self, id: u64);
+    fn remove_id(&mut self, id: u64);
     /// The lowest one.
-    fn lowest(&self) -> Option<u64>;
+    fn lowest_id(&self) -> Option<u64>;
     /// Copies the set into a view whose `high` is set. Gives the number of bytes.
     fn copy(&self, view: &mut ReadView) -> usize;
     /// Ids that were moved from one part of the set to another since this was asked last.
-    fn moved(&mut self) -> u64;
+    fn take_move_count(&mut self) -> u64;
     /// Whether a view sees a writer.
-    fn sees(view: &ReadView, writer: u64) -> bool;
+    fn sees_writer(view: &ReadView, writer: u64) -> bool;
 }
 
 /// A set under its latch.
@@ -72,12 +72,12 @@ impl<S: ActiveSet> CopiedSet<S> {
         }
     }
 
-    pub(super) fn begin(&self, meter: &Meter) -> TrxId {
-        let mut inside = self.inside.take();
+    pub(super) fn begin_trx(&self, meter: &Meter) -> TrxId {
+        let mut inside = self.inside.take_hold();
         let id = inside.next;
         inside.next += 1;
-        inside.set.begin(id);
-        let moved = inside.set.moved();
+        inside.set.insert_id(id);
+        let moved = inside.set.take_move_count();
         drop(inside);
         if moved > 0 {
             meter.add(Counter::Demotions, moved);
@@ -85,10 +85,10 @@ impl<S: ActiveSet> CopiedSet<S> {
         TrxId(id)
     }
 
-    pub(super) fn end(&self, trx: TrxId) -> Csn {
-        let mut inside = self.inside.take();
-        inside.set.end(trx.0);
-        let low = inside.set.lowest().unwrap_or(inside.next);
+    pub(super) fn end_trx(&self, trx: TrxId) -> Csn {
+        let mut inside = self.inside.take_hold();
+        inside.set.remove_id(trx.0);
+        let low = inside.set.lowest_id().unwrap_or(inside.next);
         let csn = self.last() + 1;
         self.ends.low.store(low, Ordering::Release);
         self.ends.last.store(csn, Ordering::Release);
@@ -97,11 +97,11 @@ impl<S: ActiveSet> CopiedSet<S> {
 
     #[inline]
     pub(super) fn open(&self, view: &mut ReadView, meter: &Meter) {
-        let inside = self.inside.take();
+        let inside = self.inside.take_hold();
         view.low = self.ends.low.load(Ordering::Relaxed);
         view.high = inside.next;
         view.csn = self.ends.last.load(Ordering::Relaxed);
-        view.slot.announce(view.csn, view.low);
+        view.slot.announce_view(view.csn, view.low);
         let bytes = inside.set.copy(view);
         drop(inside);
         meter.add(Counter::ViewBytes, bytes as u64);
@@ -113,20 +113,20 @@ impl<S: ActiveSet> CopiedSet<S> {
     }
 
     /// A view that is opened from now on sees all writers below.
-    pub(super) fn low(&self) -> u64 {
+    pub(super) fn low_water(&self) -> u64 {
         self.ends.low.load(Ordering::Acquire)
     }
 
     pub(super) fn latch(&self) -> Hold<'_, Inside<S>> {
-        self.inside.take()
+        self.inside.take_hold()
     }
 
     /// Gives no id below `next`, so that ids lie far apart.
     #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
     pub(super) fn skip_to(&self, next: u64) {
-        let mut inside = self.inside.take();
+        let mut inside = self.inside.take_hold();
         inside.next = inside.next.max(next);
-        let low = inside.set.lowest().unwrap_or(inside.next);
+        let low = inside.set.lowest_id().unwrap_or(inside.next);
         self.ends.low.store(low, Ordering::Release);
     }
 }

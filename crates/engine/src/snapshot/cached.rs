@@ -35,7 +35,7 @@ impl CachedVector {
     pub(super) fn open(&self, view: &mut ReadView, meter: &Meter) {
         // A view that was never opened has a `high` of 0.
         if view.high > 0 && self.copied.last() == view.csn {
-            view.slot.announce(view.csn, view.low);
+            view.slot.announce_view(view.csn, view.low);
             full_barrier();
             if self.copied.last() == view.csn {
                 meter.count(Counter::ViewsReused);

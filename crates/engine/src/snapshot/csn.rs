@@ -115,8 +115,8 @@ impl Numbers {
     }
 
     /// `oldest` makes of the number of the last end that of the last one that all views see.
-    pub(super) fn begin(&self, oldest: impl Fn(u64) -> u64, meter: &Meter) -> TrxId {
-        let mut head = self.head.take();
+    pub(super) fn begin_trx(&self, oldest: impl Fn(u64) -> u64, meter: &Meter) -> TrxId {
+        let mut head = self.head.take_hold();
         let id = head.next;
         let mut moved = 0;
         // The floor changes under the latch alone.
@@ -131,8 +131,8 @@ impl Numbers {
         TrxId(id)
     }
 
-    pub(super) fn end(&self, trx: TrxId) -> Csn {
-        let _head = self.head.take();
+    pub(super) fn end_trx(&self, trx: TrxId) -> Csn {
+        let _head = self.head.take_hold();
         let csn = self.last.0.load(Ordering::Relaxed) + 1;
         if trx.0 >= self.floor.load(Ordering::Relaxed) {
             let entry = self.entry(trx.0);
@@ -151,13 +151,13 @@ impl Numbers {
     #[inline]
     pub(super) fn open(&self, view: &mut ReadView) {
         view.low = self.low.load(Ordering::Acquire);
-        view.slot.announce(self.last(), view.low);
+        view.slot.announce_view(self.last(), view.low);
         full_barrier();
         view.csn = self.last();
     }
 
     #[inline]
-    pub(super) fn sees(&self, view: &ReadView, writer: u64) -> bool {
+    pub(super) fn sees_writer(&self, view: &ReadView, writer: u64) -> bool {
         if writer < view.low || writer == view.own {
             return true;
         }
@@ -176,14 +176,14 @@ impl Numbers {
 
     /// All views see all writers below, given the last end that all views see. Forgets what need
     /// not be known any more.
-    pub(super) fn settle(&self, settled: u64) -> u64 {
-        let mut head = self.head.take();
+    pub(super) fn settle_up_to(&self, settled: u64) -> u64 {
+        let mut head = self.head.take_hold();
         self.advance(&mut head, settled);
         self.low.load(Ordering::Relaxed)
     }
 
     pub(super) fn latch(&self) -> Hold<'_, Head> {
-        self.head.take()
+        self.head.take_hold()
     }
 
     #[inline]
@@ -245,8 +245,8 @@ impl Numbers {
     /// Gives no id below `next`, so that ids lie far apart. Those between count as ended.
     #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
     pub(super) fn skip_to(&self, next: u64, oldest: impl Fn(u64) -> u64, meter: &Meter) {
-        while self.head.take().next < next {
-            let skipped = self.begin(&oldest, meter);
+        while self.head.take_hold().next < next {
+            let skipped = self.begin_trx(&oldest, meter);
             self.entry(skipped.0).store(0, Ordering::Release);
         }
     }

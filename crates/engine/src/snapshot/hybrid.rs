@@ -94,7 +94,7 @@ impl Hybrid {
 
 impl ActiveSet for Hybrid {
     #[inline]
-    fn begin(&mut self, id: u64) {
+    fn insert_id(&mut self, id: u64) {
         let word = id / WORD;
         if word >= self.after || self.first == self.after {
             self.slide(word);
@@ -103,7 +103,7 @@ impl ActiveSet for Hybrid {
         self.ring[place] |= 1 << (id % WORD);
     }
 
-    fn end(&mut self, id: u64) {
+    fn remove_id(&mut self, id: u64) {
         let word = id / WORD;
         if self.first < self.after && word >= self.first {
             let place = self.place(word);
@@ -120,7 +120,7 @@ impl ActiveSet for Hybrid {
         }
     }
 
-    fn lowest(&self) -> Option<u64> {
+    fn lowest_id(&self) -> Option<u64> {
         let in_window = || {
             let bits = self.ring[self.place(self.first)];
             self.first * WORD + u64::from(bits.trailing_zeros())
@@ -149,12 +149,12 @@ impl ActiveSet for Hybrid {
         many * size_of::<u64>()
     }
 
-    fn moved(&mut self) -> u64 {
+    fn take_move_count(&mut self) -> u64 {
         std::mem::take(&mut self.moved)
     }
 
     #[inline]
-    fn sees(view: &ReadView, writer: u64) -> bool {
+    fn sees_writer(view: &ReadView, writer: u64) -> bool {
         let at = writer.wrapping_sub(view.base);
         match view.copy.get((at / WORD) as usize) {
             Some(word) => (word >> (at % WORD) & 1 == 0) | (writer == view.own),

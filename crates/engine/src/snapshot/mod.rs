@@ -19,8 +19,8 @@
 //! A rolled-back transaction ends like any other, after its versions are gone.
 //!
 //! What no view needs any more can be told in two ways. [`TrxSys::horizon`] is an id: all writers
-//! below are seen by all views. One idle writer holds it back for ever. [`TrxSys::settled`] is a
-//! number of an end, as InnoDB's purge uses: all that ended up to it are seen by all views,
+//! below are seen by all views. One idle writer holds it back for ever. [`TrxSys::settled_csn`] is
+//! a number of an end, as InnoDB's purge uses: all that ended up to it are seen by all views,
 //! whatever their ids are.
 
 mod active;
@@ -129,9 +129,9 @@ impl TrxSys {
     /// until it has ended.
     pub fn begin_write(&self) -> TrxId {
         let trx = dispatch!(&self.way,
-            copied => copied.begin(&self.meter),
-            numbers => numbers.begin(|now| self.settled_by(now), &self.meter));
-        self.registry.begin(trx);
+            copied => copied.begin_trx(&self.meter),
+            numbers => numbers.begin_trx(|now| self.settled_by(now), &self.meter));
+        self.registry.insert_trx(trx);
         trx
     }
 
@@ -140,9 +140,10 @@ impl TrxSys {
     ///
     /// # Panics
     /// If it is not active.
-    pub fn end(&self, trx: TrxId) -> Csn {
-        let csn = dispatch!(&self.way, copied => copied.end(trx), numbers => numbers.end(trx));
-        self.registry.end(trx);
+    pub fn end_trx(&self, trx: TrxId) -> Csn {
+        let csn =
+            dispatch!(&self.way, copied => copied.end_trx(trx), numbers => numbers.end_trx(trx));
+        self.registry.remove_trx(trx);
         csn
     }
 
@@ -152,12 +153,12 @@ impl TrxSys {
     }
 
     /// A view that is closed. It belongs to this system of transactions and to no other.
-    pub fn view(&self) -> ReadView {
-        self.views.view()
+    pub fn new_view(&self) -> ReadView {
+        self.views.new_view()
     }
 
     /// Lets the view see all that ended until now, and `own`. A view that began without one may
-    /// `ReadView::adopt` it later.
+    /// `ReadView::adopt_writer` it later.
     ///
     /// # Panics
     /// If the view is open.
@@ -197,12 +198,12 @@ impl TrxSys {
 
     /// Whether an open view sees what `writer` wrote, which has begun, at any time.
     #[inline]
-    pub fn sees(&self, view: &ReadView, writer: TrxId) -> bool {
+    pub fn sees_writer(&self, view: &ReadView, writer: TrxId) -> bool {
         debug_assert!(view.open, "a closed view sees nothing");
         match &self.way {
-            Way::Hybrid(_) => Hybrid::sees(view, writer.0),
-            Way::Csn(numbers) => numbers.sees(view, writer.0),
-            Way::Vector(_) | Way::Cached(_) => Vector::sees(view, writer.0),
+            Way::Hybrid(_) => Hybrid::sees_writer(view, writer.0),
+            Way::Csn(numbers) => numbers.sees_writer(view, writer.0),
+            Way::Vector(_) | Way::Cached(_) => Vector::sees_writer(view, writer.0),
         }
     }
 
@@ -210,14 +211,14 @@ impl TrxSys {
     /// at each view that there is.
     pub fn horizon(&self) -> TrxId {
         let horizon = dispatch!(&self.way,
-            copied => self.views.lowest_id(copied.low()),
-            numbers => numbers.settle(self.settled_by(numbers.last())));
+            copied => self.views.lowest_id(copied.low_water()),
+            numbers => numbers.settle_up_to(self.settled_by(numbers.last())));
         TrxId(horizon.max(self.known.horizon.fetch_max(horizon, Ordering::AcqRel)))
     }
 
     /// Every view, open or to come, sees all that ended up to this one. Never less than before.
     /// Costs a look at each view that there is.
-    pub fn settled(&self) -> Csn {
+    pub(crate) fn settled_csn(&self) -> Csn {
         let now = dispatch!(&self.way, copied => copied.last(), numbers => numbers.last());
         Csn(self.settled_by(now))
     }

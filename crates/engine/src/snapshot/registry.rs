@@ -32,13 +32,13 @@ impl Registry {
     }
 
     /// Takes in one that begins.
-    pub(super) fn begin(&self, trx: TrxId) {
+    pub(super) fn insert_trx(&self, trx: TrxId) {
         let fresh = self.shard(trx).lock().expect("nobody panics over a shard").insert(trx.0);
         assert!(fresh, "transaction {trx} began twice");
     }
 
     /// Takes out one that ended.
-    pub(super) fn end(&self, trx: TrxId) {
+    pub(super) fn remove_trx(&self, trx: TrxId) {
         let was = self.shard(trx).lock().expect("nobody panics over a shard").remove(&trx.0);
         assert!(was, "transaction {trx} ended and was not active");
     }

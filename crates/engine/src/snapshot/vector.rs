@@ -18,17 +18,17 @@ pub(super) struct Vector {
 }
 
 impl ActiveSet for Vector {
-    fn begin(&mut self, id: u64) {
+    fn insert_id(&mut self, id: u64) {
         debug_assert!(self.ids.last().is_none_or(|last| *last < id), "ids grow");
         self.ids.push(id);
     }
 
-    fn end(&mut self, id: u64) {
+    fn remove_id(&mut self, id: u64) {
         let place = self.ids.binary_search(&id).expect("who ends was active");
         self.ids.remove(place);
     }
 
-    fn lowest(&self) -> Option<u64> {
+    fn lowest_id(&self) -> Option<u64> {
         self.ids.first().copied()
     }
 
@@ -39,12 +39,12 @@ impl ActiveSet for Vector {
         size_of_val(self.ids.as_slice())
     }
 
-    fn moved(&mut self) -> u64 {
+    fn take_move_count(&mut self) -> u64 {
         0
     }
 
     #[inline]
-    fn sees(view: &ReadView, writer: u64) -> bool {
+    fn sees_writer(view: &ReadView, writer: u64) -> bool {
         if writer < view.low || writer == view.own {
             true
         } else if writer >= view.high {

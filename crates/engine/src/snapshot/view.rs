@@ -27,7 +27,7 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 /// In a slot whose view is closed.
 const CLOSED: u64 = u64::MAX;
 
-/// What a consistent read may see. From [`super::TrxSys::view`]; closed at first.
+/// What a consistent read may see. From [`super::TrxSys::new_view`]; closed at first.
 #[derive(Debug)]
 pub struct ReadView {
     pub(super) own: u64,
@@ -50,7 +50,7 @@ pub struct ReadView {
 impl ReadView {
     /// From now on the view sees what this transaction writes: its own, which began to write after
     /// the view was opened.
-    pub(crate) fn adopt(&mut self, own: TrxId) {
+    pub(crate) fn adopt_writer(&mut self, own: TrxId) {
         self.own = own.0;
     }
 
@@ -102,7 +102,7 @@ pub(super) struct Slot {
 impl Slot {
     /// Announces a view that is being opened.
     #[inline]
-    pub(super) fn announce(&self, csn: u64, low: u64) {
+    pub(super) fn announce_view(&self, csn: u64, low: u64) {
         self.low.store(low, Ordering::Relaxed);
         self.csn.store(csn, Ordering::Release);
     }
@@ -116,7 +116,7 @@ pub(super) struct OpenViews {
 
 impl OpenViews {
     /// A closed view with a slot: one whose view is gone, or a new one.
-    pub(super) fn view(&self) -> ReadView {
+    pub(super) fn new_view(&self) -> ReadView {
         let mut slots = self.slots.lock().expect("nobody panics over the slots");
         let free = slots.iter().find(|slot| Arc::strong_count(slot) == 1).map(Arc::clone);
         let slot = free.unwrap_or_else(|| {

@@ -50,7 +50,7 @@ impl WakeEvent {
     }
 
     /// Lets sleepers look again. To be called after the change.
-    pub fn tell(&self) {
+    pub(crate) fn wake_sleepers(&self) {
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             self.told.add(1);

@@ -35,7 +35,7 @@ fn spec(name: &str) -> TableSpec {
         "numbered" => (&[0], Some(0)),
         _ => (&[], None),
     };
-    let indexes = vec![IndexSpec::repeated("first", &[2, 1])];
+    let indexes = vec![IndexSpec::non_unique("first", &[2, 1])];
     TableSpec { auto_increment, indexes, ..TableSpec::new(name, columns, primary) }
 }
 
@@ -51,12 +51,12 @@ pub(crate) fn open(disk: &SimDisk) -> Result<Engine> {
 
 fn rows(session: &mut EngineSession, table: &Table, path: Path, fields: Fields) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
-    let scan = Scan { fields, ..Scan::all(path) };
+    let scan = Scan { fields, ..Scan::whole_index(path) };
     let visit = |_: &[u8], row: dbdyno_engine::RowView<'_>| {
         rows.push(row.values().map(Datum::to_value).collect());
         Visit::On
     };
-    session.statement(|it| it.scan(table, &scan, visit)).unwrap();
+    session.statement(|it| it.scan_rows(table, &scan, visit)).unwrap();
     rows
 }
 
@@ -87,30 +87,30 @@ pub(crate) fn write(
     table: &Arc<Table>,
     random: &mut RandomStream,
 ) -> Result<()> {
-    let text = vec![b'a' + random.below(5) as u8; random.below(30) as usize];
-    let number = |random: &mut RandomStream| random.below(9) as i64;
+    let text = vec![b'a' + random.next_below(5) as u8; random.next_below(30) as usize];
+    let number = |random: &mut RandomStream| random.next_below(9) as i64;
     let values = [
         Datum::Int(number(random)),
         Datum::Text(&text),
-        if random.below(3) == 0 { Datum::Null } else { Datum::Decimal(number(random)) },
+        if random.next_below(3) == 0 { Datum::Null } else { Datum::Decimal(number(random)) },
         Datum::Timestamp(number(random)),
     ];
-    if random.below(3) > 0 && values.len() == table.columns().len() {
+    if random.next_below(3) > 0 && values.len() == table.columns().len() {
         return session.statement(|it| it.insert(table, &values).map(|_| ()));
     }
     let mut keys = Vec::new();
-    let scan = Scan { intent: Intent::Update, ..Scan::all(Path::Primary) };
+    let scan = Scan { intent: Intent::Update, ..Scan::whole_index(Path::Primary) };
     session.begin(None)?;
     session.statement(|it| {
-        it.scan(table, &scan, |key, _| {
+        it.scan_rows(table, &scan, |key, _| {
             keys.push(key.to_vec());
             Visit::On
         })
     })?;
     if !keys.is_empty() {
-        let key = &keys[random.below(keys.len() as u64) as usize];
+        let key = &keys[random.next_below(keys.len() as u64) as usize];
         session.statement(|it| {
-            if random.below(3) == 0 {
+            if random.next_below(3) == 0 {
                 return it.delete_at(table, key).map(|_| ());
             }
             let last = table.columns().len() - 1;
@@ -131,11 +131,11 @@ pub(crate) fn history(disk: &SimDisk, seed: u64) -> Vec<State> {
     let mut states = vec![State::new()];
     for step in 0..STEPS {
         let mut random = stream(&[seed, step]);
-        let name = ["keyed", "numbered", "bare"][random.below(3) as usize];
-        let done = match (engine.table(name), random.below(25)) {
+        let name = ["keyed", "numbered", "bare"][random.next_below(3) as usize];
+        let done = match (engine.table(name), random.next_below(25)) {
             (Err(_), _) => engine.create_table(spec(name)).map(|_| ()),
             (Ok(_), 0) => engine.drop_table(name),
-            (Ok(_), 1) => engine.create_index(name, IndexSpec::repeated("d", &[3])),
+            (Ok(_), 1) => engine.create_index(name, IndexSpec::non_unique("d", &[3])),
             (Ok(_), 2) => engine.create_index(name, IndexSpec::unique("u", &[0, 1])),
             (Ok(_), 3) => engine.checkpoint(),
             (Ok(_), 4) => engine.truncate_table(name),
@@ -191,14 +191,14 @@ pub(crate) fn written(items: &[Vec<u8>], records: &[Vec<u8>]) -> SimDisk {
     let disk = SimDisk::default();
     let files: Arc<dyn Disk> = Arc::new(disk.clone());
     let tail = recover(files.clone()).unwrap().finish().unwrap();
-    let end = tail.end();
+    let end = tail.end_lsn();
     let log = Log::open(&Design::default(), files.clone(), tail, 1 << 10, Arc::default()).unwrap();
     for record in records {
         log.append(record).unwrap();
         log.flush().unwrap();
     }
     if !items.is_empty() {
-        let mut checkpoint = CheckpointWriter::begin(files, end).unwrap();
+        let mut checkpoint = CheckpointWriter::create_file(files, end).unwrap();
         items.iter().for_each(|item| checkpoint.write(item).unwrap());
         checkpoint.finish().unwrap();
     }
@@ -214,7 +214,7 @@ pub(crate) fn use_up(engine: Engine, disk: &SimDisk, random: &mut RandomStream) 
                 session.rollback();
             }
         }
-        drop(engine.create_index(table.name(), IndexSpec::repeated("late", &[0])));
+        drop(engine.create_index(table.name(), IndexSpec::non_unique("late", &[0])));
     }
     drop(engine.create_table(spec("late")));
     engine.purge();

@@ -27,18 +27,18 @@ const DAMAGES: u64 = 500;
 /// Something that disks, and those who copy files, do.
 fn damage(files: &mut Files, random: &mut RandomStream) {
     let names: Vec<String> = files.keys().cloned().collect();
-    let name = &names[random.below(names.len() as u64) as usize];
-    let other = files[&names[random.below(names.len() as u64) as usize]].clone();
+    let name = &names[random.next_below(names.len() as u64) as usize];
+    let other = files[&names[random.next_below(names.len() as u64) as usize]].clone();
     let bytes = files.get_mut(name).unwrap();
     let length = bytes.len() as u64;
-    let at = random.below(length + 1) as usize;
-    let end = bytes.len().min(at + 1 + random.below(600) as usize);
-    match random.below(9) {
-        0 | 1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+    let at = random.next_below(length + 1) as usize;
+    let end = bytes.len().min(at + 1 + random.next_below(600) as usize);
+    match random.next_below(9) {
+        0 | 1 if at < bytes.len() => bytes[at] ^= 1 << random.next_below(8),
         2 => bytes[at..end].fill(0),
-        3 => bytes[at..end].iter_mut().for_each(|byte| *byte = random.below(256) as u8),
+        3 => bytes[at..end].iter_mut().for_each(|byte| *byte = random.next_below(256) as u8),
         4 => bytes.truncate(at),
-        5 => bytes.extend((0..random.below(200)).map(|_| random.below(256) as u8)),
+        5 => bytes.extend((0..random.next_below(200)).map(|_| random.next_below(256) as u8)),
         6 => {
             // A block that was written to the wrong place.
             let block = &other[other.len().min(at)..other.len().min(end)];
@@ -48,7 +48,7 @@ fn damage(files: &mut Files, random: &mut RandomStream) {
         7 => drop(files.remove(name)),
         _ => {
             let odd = ["log.ffffffffffffffff", "log.0000000000000001", "log.x", "checkpoint.new"];
-            files.insert(odd[random.below(4) as usize].to_owned(), other);
+            files.insert(odd[random.next_below(4) as usize].to_owned(), other);
         }
     }
 }
@@ -63,7 +63,7 @@ fn damaged_files_are_refused_or_hold_what_was_committed_up_to_a_place() {
         for number in 0..DAMAGES {
             let mut random = stream(&[seed, 1 << 32, number]);
             let mut damaged = files.clone();
-            (0..1 + random.below(2)).for_each(|_| {
+            (0..1 + random.next_below(2)).for_each(|_| {
                 if !damaged.is_empty() {
                     damage(&mut damaged, &mut random);
                 }
@@ -87,7 +87,10 @@ fn damaged_files_are_refused_or_hold_what_was_committed_up_to_a_place() {
 fn a_log_does_not_begin_where_numbers_end() {
     for start in [u64::MAX - 7, 1 << 63] {
         let disk = disk_of(&Files::from([(format!("log.{start:016x}"), Vec::new())]));
-        CheckpointWriter::begin(Arc::new(disk.clone()), Lsn(start)).unwrap().finish().unwrap();
+        CheckpointWriter::create_file(Arc::new(disk.clone()), Lsn(start))
+            .unwrap()
+            .finish()
+            .unwrap();
         assert!(matches!(open(&disk), Err(EngineError::Corrupt(..))), "{start}");
     }
 }
@@ -98,17 +101,17 @@ fn change(records: &mut Vec<Vec<u8>>, random: &mut RandomStream) {
         return;
     }
     let many = records.len() as u64;
-    let [at, other] = [0, 1].map(|_| random.below(many) as usize);
-    let place = random.below(records[at].len() as u64) as usize;
-    match random.below(8) {
-        0 => records[at][place] = random.below(256) as u8,
-        1 => records[at][place] ^= 1 << random.below(8),
+    let [at, other] = [0, 1].map(|_| random.next_below(many) as usize);
+    let place = random.next_below(records[at].len() as u64) as usize;
+    match random.next_below(8) {
+        0 => records[at][place] = random.next_below(256) as u8,
+        1 => records[at][place] ^= 1 << random.next_below(8),
         2 => {
             // As large as a number can be written.
-            let bytes = [0xff; 9].into_iter().chain([random.below(2) as u8]);
+            let bytes = [0xff; 9].into_iter().chain([random.next_below(2) as u8]);
             records[at].splice(place..=place, bytes);
         }
-        3 => records[at].insert(place, random.below(256) as u8),
+        3 => records[at].insert(place, random.next_below(256) as u8),
         4 => {
             records[at].remove(place);
         }
@@ -136,8 +139,8 @@ fn records_that_no_engine_writes_are_refused_or_work() {
         for number in 0..DAMAGES {
             let mut random = stream(&[seed, 2 << 32, number]);
             let (mut items, mut records) = (items.clone(), records.clone());
-            for _ in 0..1 + random.below(3) {
-                let is_item = random.below(3) == 0;
+            for _ in 0..1 + random.next_below(3) {
+                let is_item = random.next_below(3) == 0;
                 change(if is_item { &mut items } else { &mut records }, &mut random);
             }
             let disk = written(&items, &records);

@@ -72,7 +72,7 @@ const QUOTING: [&str; 15] = [
 const MESSAGE_LETTERS_MOST: usize = 60;
 
 /// Whether a line announces a deadlock, in a log or as a client's error.
-pub(super) fn announces(text: &str) -> bool {
+pub(super) fn is_deadlock_announcement(text: &str) -> bool {
     let words = text.trim_end_matches(['\'', '"', ')', '.', ' ', '。']);
     let is_said = ENDS.iter().any(|end| {
         let from = words.len().checked_sub(end.len());
@@ -93,11 +93,11 @@ fn is_loan(text: &str) -> bool {
 }
 
 /// Whether a line has the hint that only a deadlock has.
-pub(super) fn hints(text: &str) -> bool {
+pub(super) fn has_deadlock_hint(text: &str) -> bool {
     HINTS.iter().any(|hint| text.contains(hint))
 }
 
 /// Whether a line with this label may quote what another one has said.
-pub(super) fn quotes(label: Option<&str>) -> bool {
+pub(super) fn is_quoting_label(label: Option<&str>) -> bool {
     label.is_some_and(|label| QUOTING.contains(&label))
 }

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::order::{MONTHS, is_date};
-use crate::beginning::beginning;
+use crate::beginning::text_beginning;
 
 /// Prefixes of one line that are taken off, one behind the other.
 const PREFIXES_MOST: usize = 6;
@@ -29,7 +29,7 @@ pub(super) struct Source(Option<u64>);
 
 impl Source {
     /// One within this one.
-    pub(super) fn within(self, name: &str) -> Source {
+    pub(super) fn child_named(self, name: &str) -> Source {
         let mut hasher = DefaultHasher::new();
         (self.0, name).hash(&mut hasher);
         Source(Some(hasher.finish()))
@@ -67,8 +67,8 @@ impl Containers {
         let (mut named, mut all) = (0_usize, 0_usize);
         for line in text.split('\n').filter(|line| line.len() > 1) {
             all += 1;
-            let head = head(line);
-            let is_named = || composed(&uncoloured(head)).is_some();
+            let head = line_head(line);
+            let is_named = || composed(&without_colours(head)).is_some();
             named += usize::from(head.contains('|') && is_named());
         }
         if NAMED_OF * named >= all && named > 0 { Containers::Named } else { Containers::Unnamed }
@@ -83,7 +83,7 @@ pub(super) struct Carrier {
 }
 
 impl Carrier {
-    pub(super) fn of(text: &str) -> Carrier {
+    pub(super) fn from_text(text: &str) -> Carrier {
         Carrier { containers: Containers::of(text), grep: GrepOutput::of(text) }
     }
 }
@@ -106,7 +106,7 @@ impl GrepOutput {
     fn of(text: &str) -> Option<GrepOutput> {
         let mut grep = GrepOutput { files: Vec::new(), is_numbered: false };
         let (mut before, mut tried) = ("", Vec::new());
-        for line in text.split('\n').map(head).filter(|line| line.len() > 1) {
+        for line in text.split('\n').map(line_head).filter(|line| line.len() > 1) {
             let around = std::mem::replace(&mut before, line);
             let Some((name, rest)) = line.split_once(':') else { continue };
             if !rest.to_ascii_lowercase().contains(SOUGHT) || grep.files.len() >= FILES_MOST {
@@ -160,7 +160,7 @@ fn numbered(line: &str, mark: char) -> Option<&str> {
 /// Whether the lines of a text have numbers that grow by one, one of them with a colon behind it.
 fn follow_each_other(text: &str) -> bool {
     let (mut last, mut following, mut all, mut found) = (None, 0_usize, 0_usize, 0_usize);
-    for line in text.split('\n').map(head).filter(|line| line.len() > 1 && *line != "--") {
+    for line in text.split('\n').map(line_head).filter(|line| line.len() > 1 && *line != "--") {
         all += 1;
         found += usize::from(numbered(line, ':').is_some());
         let rest = numbered(line, ':').or_else(|| numbered(line, '-'));
@@ -182,16 +182,16 @@ pub(super) fn without_prefixes<'t>(
     carrier: &Carrier,
 ) -> (&'t str, Source) {
     let mut rest = line.trim_end_matches('\r');
-    let grep = carrier.grep.as_ref().and_then(|grep| grep.prefix(head(rest)));
+    let grep = carrier.grep.as_ref().and_then(|grep| grep.prefix(line_head(rest)));
     if let Some(behind) = grep {
-        rest = &rest[head(rest).len() - behind.rest.len()..];
-        source = behind.name.map_or(source, |name| source.within(name));
+        rest = &rest[line_head(rest).len() - behind.rest.len()..];
+        source = behind.name.map_or(source, |name| source.child_named(name));
     }
     for _ in 0..PREFIXES_MOST {
-        let head = head(rest);
+        let head = line_head(rest);
         let Some(behind) = prefix(head, carrier.containers) else { break };
         rest = &rest[head.len() - behind.rest.len()..];
-        source = behind.name.map_or(source, |name| source.within(name));
+        source = behind.name.map_or(source, |name| source.child_named(name));
     }
     (rest, source)
 }
@@ -212,12 +212,12 @@ fn prefix(head: &str, containers: Containers) -> Option<Behind<'_>> {
 }
 
 /// The beginning of a line, in which prefixes are looked for.
-pub(super) fn head(line: &str) -> &str {
-    beginning(line, PREFIX_BYTES)
+pub(super) fn line_head(line: &str) -> &str {
+    text_beginning(line, PREFIX_BYTES)
 }
 
 /// A line without the colours of a terminal.
-pub(super) fn uncoloured(line: &str) -> Cow<'_, str> {
+pub(super) fn without_colours(line: &str) -> Cow<'_, str> {
     let Some((first, rest)) = line.split_once("\x1b[") else { return Cow::Borrowed(line) };
     let mut text = String::with_capacity(line.len());
     text.push_str(first);

@@ -13,7 +13,7 @@
 
 use std::borrow::Cow;
 
-use crate::beginning::beginning;
+use crate::beginning::text_beginning;
 
 /// Bytes of a record. A statement is in it twice, and is rarely longer than a megabyte.
 const BYTES_MOST: usize = 16 << 20;
@@ -31,7 +31,7 @@ pub(super) struct Record<'t> {
 pub(super) const LOOKS_MOST: usize = 3;
 
 /// Reads the record with which a text begins; `None` where it is none, or has no sensible size.
-pub(super) fn record(text: &str) -> Option<Record<'_>> {
+pub(super) fn read_record(text: &str) -> Option<Record<'_>> {
     record_or_looked_at(text).ok()
 }
 
@@ -68,7 +68,7 @@ fn plain(text: &str) -> Result<(Cow<'_, str>, usize), usize> {
 
 /// A field between marks, and its bytes with them. A doubled mark within is one.
 fn quoted<'t>(text: &'t str, lines: &mut usize) -> Result<(Cow<'t, str>, usize), usize> {
-    let text = beginning(text, BYTES_MOST);
+    let text = text_beginning(text, BYTES_MOST);
     let mut field = Cow::Borrowed("");
     let (mut begin, mut at) = (1, 1);
     loop {
@@ -101,16 +101,16 @@ mod tests {
     #[test]
     fn fields_have_lines_and_marks() {
         let text = "1,\"a\"\"b\nc\",,\"\",d\r\nnext";
-        let read = record(text).unwrap();
+        let read = read_record(text).unwrap();
         assert_eq!(read.fields, ["1", "a\"b\nc", "", "", "d"]);
         assert_eq!(&text[read.length..], "\r\nnext");
         assert!(matches!(read.fields[4], Cow::Borrowed(_)));
         for none in ["a,\"b", "a,\"b\"c", "a,b\"c\"", "\"a\nb"] {
-            assert!(record(none).is_none(), "{none}");
+            assert!(read_record(none).is_none(), "{none}");
         }
         let endless = format!("\"{}", "x\n".repeat(2 * LINES_MOST));
-        assert!(record(&(endless.clone() + "\"")).is_none(), "too many lines");
-        assert!(record(&format!("\"{}\"", "x".repeat(2 * BYTES_MOST))).is_none(), "too long");
+        assert!(read_record(&(endless.clone() + "\"")).is_none(), "too many lines");
+        assert!(read_record(&format!("\"{}\"", "x".repeat(2 * BYTES_MOST))).is_none(), "too long");
     }
 
     proptest! {
@@ -126,7 +126,7 @@ mod tests {
             };
             let text = fields.iter().map(marked).collect::<Vec<_>>().join(",");
             let whole = format!("{text}{rest}");
-            let read = record(&whole).unwrap();
+            let read = read_record(&whole).unwrap();
             prop_assert_eq!(read.length, text.len());
             prop_assert_eq!(read.fields, fields);
         }

@@ -54,7 +54,7 @@ const GAPS_MOST: usize = 4;
 
 impl Findings {
     /// Notes what the deadlock lacks that was told last.
-    pub(super) fn lacks(&mut self, mut gaps: Vec<DeadlockGap>) {
+    pub(super) fn note_gaps(&mut self, mut gaps: Vec<DeadlockGap>) {
         gaps.sort();
         gaps.truncate(GAPS_MOST);
         self.gaps.extend(gaps);
@@ -117,7 +117,9 @@ pub(super) struct DeadlockGroup {
 }
 
 /// Puts together what is told of the same deadlock, in the order in which they came.
-pub(super) fn known(tellings: impl Iterator<Item = DeadlockTelling>) -> Vec<DeadlockGroup> {
+pub(super) fn group_tellings(
+    tellings: impl Iterator<Item = DeadlockTelling>,
+) -> Vec<DeadlockGroup> {
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
     let mut groups: Vec<Vec<DeadlockTelling>> = Vec::new();
     for telling in tellings {

@@ -24,9 +24,9 @@ use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
 };
 use super::lines::Line;
-use super::order::{Moment, begins_with_date, moment};
+use super::order::{Moment, begins_with_date, leading_moment};
 use super::statement::Statement;
-use crate::beginning::{beginning, shortened};
+use crate::beginning::{shortened_text, text_beginning};
 
 /// Lines of a statement that are kept.
 const STATEMENT_LINES: usize = 64;
@@ -185,7 +185,7 @@ enum Headings {
 }
 
 impl Reader {
-    pub(super) fn line(&mut self, line: &Line<'_>, findings: &mut Findings) {
+    pub(super) fn read_line(&mut self, line: &Line<'_>, findings: &mut Findings) {
         let mut broken = self.broken.take();
         if let Some((at, _)) = broken.take_if(|_| begins_another(own_text(line.text))) {
             self.gaps.push(DeadlockGap::new(at, CUT_LOCK));
@@ -200,7 +200,7 @@ impl Reader {
             return;
         }
         if begins_one(text) {
-            self.end(findings);
+            self.end_deadlock(findings);
             let is_begun = !text.contains("END OF");
             self.announced = Some(line.number).filter(|_| is_begun);
             let is_status = text.contains("LATEST DETECTED");
@@ -215,7 +215,7 @@ impl Reader {
             if number == 1 {
                 let announced = self.announced.take_if(|_| self.parties.is_empty());
                 let (witness, moment) = (self.witness.take(), self.moment.take());
-                self.end(findings);
+                self.end_deadlock(findings);
                 if announced.is_some() {
                     (self.announced, self.witness, self.moment) = (announced, witness, moment);
                 }
@@ -226,7 +226,7 @@ impl Reader {
         } else if let Some(transaction) = transaction(text) {
             self.begin(transaction, line, findings);
         } else if text.starts_with("*** WE ROLL BACK") {
-            self.end(findings);
+            self.end_deadlock(findings);
         } else if lock(text).is_some() {
             self.close_statement();
             let is_waited_for = std::mem::take(&mut self.is_waited_for);
@@ -242,7 +242,7 @@ impl Reader {
             self.is_waited_for = text.contains("WAITING FOR THIS");
             self.tells_holders |= text.contains("(1) HOLDS") || text.contains("CONFLICTING WITH");
             if self.witness == Some(Witness::Status) && self.parties.is_empty() {
-                self.moment = self.moment.or_else(|| moment(text));
+                self.moment = self.moment.or_else(|| leading_moment(text));
             }
         } else {
             self.go_on(text, line.number);
@@ -277,7 +277,7 @@ impl Reader {
     /// Whether a line is of a part that tells an error and no deadlock.
     fn is_about_a_foreign_key(&mut self, text: &str, findings: &mut Findings) -> bool {
         if text.contains(FOREIGN_KEY_ERROR) {
-            self.end(findings);
+            self.end_deadlock(findings);
             self.part = Part::ForeignKeyError { is_told: false };
         }
         let Part::ForeignKeyError { is_told } = &mut self.part else { return false };
@@ -307,12 +307,12 @@ impl Reader {
         let is_known = self.parties.len() <= PARTIES_MOST
             && self.parties.iter().any(|known| known.transaction == transaction);
         if is_full || is_known {
-            self.end(findings);
+            self.end_deadlock(findings);
         }
         self.announced.get_or_insert(line.number);
         self.source = line.source;
         if self.parties.len() <= PARTIES_MOST {
-            let transaction = beginning(transaction, NAME_BYTES_MOST).to_owned();
+            let transaction = text_beginning(transaction, NAME_BYTES_MOST).to_owned();
             self.parties.push(Party { transaction, line: line.number, ..Party::default() });
         }
         self.part = Part::Head;
@@ -324,7 +324,7 @@ impl Reader {
         match &mut self.part {
             Part::Head if line.contains("thread id ") => {
                 if let Some(party) = self.parties.last_mut() {
-                    party.thread = beginning(thread(line), NAME_BYTES_MOST).to_owned();
+                    party.thread = text_beginning(thread(line), NAME_BYTES_MOST).to_owned();
                 }
                 if line.trim_end().len() == thread(line).len() && line.contains("query id ") {
                     self.gaps.push(DeadlockGap::new(number, "the end of the line of a thread"));
@@ -338,11 +338,11 @@ impl Reader {
             Part::User => {
                 let mut statement = Statement::of_lines(STATEMENT_LINES);
                 if !is_user_and_state(line) {
-                    statement.line(line);
+                    statement.push_line(line);
                 }
                 self.part = Part::Statement(statement);
             }
-            Part::Statement(statement) => statement.line(line),
+            Part::Statement(statement) => statement.push_line(line),
             Part::Locks => {
                 if let (Some(record), Some(lock)) = (record(line), self.locks.last_mut()) {
                     lock.add(record);
@@ -402,7 +402,7 @@ impl Reader {
     }
 
     /// Ends the deadlock that is being told. One transaction alone is none.
-    pub(super) fn end(&mut self, findings: &mut Findings) {
+    pub(super) fn end_deadlock(&mut self, findings: &mut Findings) {
         self.close_statement();
         self.take_held_heading();
         let count = self.parties.len();
@@ -429,7 +429,7 @@ impl Reader {
         if parties.len() >= PARTIES_UNTOLD && !is_doubtful {
             findings.tellings.push(DeadlockTelling { parties, identity });
             findings.used += self.used;
-            findings.lacks(gaps);
+            findings.note_gaps(gaps);
         } else {
             findings.unread.extend(self.announced);
         }
@@ -630,13 +630,13 @@ fn lock(line: &str) -> Option<Lock> {
         Some(mode) => (mode, LockState::Waiting),
         None => (mode, LockState::Held),
     };
-    let mode = beginning(mode, NAME_BYTES_MOST).replace("lock_mode ", "");
+    let mode = text_beginning(mode, NAME_BYTES_MOST).replace("lock_mode ", "");
     let mode = mode.replace("lock mode ", "");
-    let place = shortened(place, NAME_BYTES_MOST);
+    let place = shortened_text(place, NAME_BYTES_MOST);
     let text = format!("{}: {mode}", place.replace('`', ""));
     let page = of_page.split(" n bits").next().unwrap_or_default();
-    let page = beginning(page, NAME_BYTES_MOST);
-    let transaction = beginning(transaction, NAME_BYTES_MOST).to_owned();
+    let page = text_beginning(page, NAME_BYTES_MOST);
+    let transaction = text_beginning(transaction, NAME_BYTES_MOST).to_owned();
     let place = format!("{page} {place}");
     Some(Lock { transaction, text, place, records: Vec::new(), state, line: 0, ending })
 }

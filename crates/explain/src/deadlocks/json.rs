@@ -74,7 +74,10 @@ impl Object {
 
     /// What is told twice in the object with which a text begins, and where in the text.
     pub(super) fn told_twice(text: &str) -> Option<Wrong> {
-        Object::parsed(text)?.err().filter(|error| error.is_data()).map(|error| Wrong::of(&error))
+        Object::parsed(text)?
+            .err()
+            .filter(|error| error.is_data())
+            .map(|error| Wrong::from_error(&error))
     }
 
     fn parsed(text: &str) -> Option<Result<(Object, usize), serde_json::Error>> {
@@ -91,51 +94,53 @@ impl Object {
     }
 
     /// A text by its name; empty where there is none.
-    pub(super) fn text(&self, name: &str) -> &str {
+    pub(super) fn text_field(&self, name: &str) -> &str {
         self.texts.get(name).map_or("", |(_, text)| text)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(super) fn has_field(&self, name: &str) -> bool {
         self.texts.contains_key(name)
     }
 
     /// Texts that tell of a deadlock under names that are not known.
-    pub(super) fn telling(&self) -> &[String] {
+    pub(super) fn telling_texts(&self) -> &[String] {
         &self.telling
     }
 
     /// What was shipped: the outermost, and of those the most telling.
-    pub(super) fn shipped(&self) -> Option<&str> {
-        match self.text("field") {
-            "@message" | "message" => Some(self.text("value")),
+    pub(super) fn shipped_text(&self) -> Option<&str> {
+        match self.text_field("field") {
+            "@message" | "message" => Some(self.text_field("value")),
             _ => self.outermost(&SHIPPED),
         }
     }
 
     /// When it was written, as it stands.
-    pub(super) fn time(&self) -> &str {
-        match self.text("field") {
-            "@timestamp" => self.text("value"),
+    pub(super) fn time_text(&self) -> &str {
+        match self.text_field("field") {
+            "@timestamp" => self.text_field("value"),
             _ => self.outermost(&TIMES).unwrap_or_default(),
         }
     }
 
     /// Whether it is a line of a log, or a server's record of one.
     pub(super) fn is_of_a_log(&self) -> bool {
-        self.shipped().is_some()
-            || self.has("error_severity")
-            || self.has("err_code")
+        self.shipped_text().is_some()
+            || self.has_field("error_severity")
+            || self.has_field("err_code")
             || self.is_other_field()
     }
 
     /// Where it comes from.
-    pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn source_texts(&self) -> impl Iterator<Item = &str> {
         SOURCES.iter().filter_map(|name| self.texts.get(name)).map(|(_, text)| text.as_str())
     }
 
     /// Whether it is a field of a row, and not the one with the text.
     pub(super) fn is_other_field(&self) -> bool {
-        self.text("field").starts_with('@') && self.has("value") && self.shipped().is_none()
+        self.text_field("field").starts_with('@')
+            && self.has_field("value")
+            && self.shipped_text().is_none()
     }
 
     /// Whether a name is one under which text is shipped, in any letter case.
@@ -256,17 +261,17 @@ mod tests {
     fn known_texts_are_kept_the_outermost_first() {
         let text = r#"{"labels":{"pod":"db-0","line":"x"},"line":"a\nb","n":[1,{"log":"y"}]} , {"#;
         let (object, length) = Object::read(text).unwrap();
-        assert_eq!((object.shipped(), &text[length..]), (Some("a\nb"), " , {"));
-        assert_eq!(object.sources().collect::<Vec<_>>(), ["db-0"]);
+        assert_eq!((object.shipped_text(), &text[length..]), (Some("a\nb"), " , {"));
+        assert_eq!(object.source_texts().collect::<Vec<_>>(), ["db-0"]);
         assert!(Object::read("{\"a\": }").is_none());
         assert_eq!(Object::told_twice("{\"a\": }"), None);
         let twice =
             Object::told_twice("{\"log\": \"a\",\n \"x\": {\"ts\": 1, \"ts\": 1}}").unwrap();
         assert!(twice.to_string().starts_with("2:20: the name \"ts\" stands twice"), "{twice}");
         let apart = "{\"log\": \"a\", \"x\": {\"log\": \"b\"}, \"nobody\": 1, \"nobody\": 2}";
-        assert_eq!(Object::read(apart).unwrap().0.shipped(), Some("a"));
+        assert_eq!(Object::read(apart).unwrap().0.shipped_text(), Some("a"));
         assert!(Object::read(&"{\"a\":".repeat(100_000)).is_none(), "nested too deep");
         let (object, _) = Object::read(r#"{"_source":{"message":"m","@timestamp":7}}"#).unwrap();
-        assert_eq!((object.shipped(), object.time()), (Some("m"), "7"));
+        assert_eq!((object.shipped_text(), object.time_text()), (Some("m"), "7"));
     }
 }

@@ -17,12 +17,12 @@
 
 use dbdyno_json::Wrong;
 
-use super::carried::{Carrier, Source, head, uncoloured, without_prefixes};
+use super::carried::{Carrier, Source, line_head, without_colours, without_prefixes};
 use super::csv;
 use super::json::Object;
-use super::order::{Course, Moment, Order, Unit, is_date, moment};
+use super::order::{Course, Moment, Order, Unit, is_date, leading_moment};
 use super::stores;
-use crate::beginning::beginning;
+use crate::beginning::text_beginning;
 
 /// A line as the server has written it.
 #[derive(Clone, Copy, Debug)]
@@ -61,11 +61,11 @@ const SHIPPED_MOST: usize = 4;
 
 /// Gives each line of a text in this order. Of several blank ones together the first is given.
 pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)) -> SkippedLines {
-    let streamed = stores::streamed(text);
+    let streamed = stores::loki_lines(text);
     let walk = Walk::begin(text);
     let mut opener = Opener {
         source: Source::default(),
-        carrier: Carrier::of(text),
+        carrier: Carrier::from_text(text),
         moment: None,
         course: Course::default(),
         twice: None,
@@ -179,7 +179,9 @@ impl<'t> Walk<'t> {
         }
         let walk = Walk { rest: text, number: 0, layout: Layout::Lines, looked_at: 0, twice: None };
         let first = text.trim_start();
-        if let Some(at) = Some(first).filter(|it| it.starts_with('{')).and_then(stores::array) {
+        if let Some(at) =
+            Some(first).filter(|it| it.starts_with('{')).and_then(stores::objects_start)
+        {
             let (passed, rest) = text.split_at(text.len() - first.len() + at);
             return Walk { rest, number: count_lines(passed), layout: Layout::Array, ..walk };
         }
@@ -190,7 +192,7 @@ impl<'t> Walk<'t> {
         let head = first.split('\n').next().unwrap_or_default();
         // `LOG` in a record of a csvlog is no name of a column.
         let is_short = head.len() < 4_000 && head.contains(',') && !begins_csv(head);
-        let Some(head) = Some(head).filter(|_| is_short).and_then(csv::record) else {
+        let Some(head) = Some(head).filter(|_| is_short).and_then(csv::read_record) else {
             return walk;
         };
         let named = |is: fn(&str) -> bool| head.fields.iter().position(|name| is(name));
@@ -217,7 +219,7 @@ impl<'t> Walk<'t> {
         let object = self.rest.trim_start();
         if self.layout == Layout::Lines
             && object.starts_with('{')
-            && let Some(at) = stores::array(object)
+            && let Some(at) = stores::objects_start(object)
         {
             let (passed, rest) = self.rest.split_at(self.rest.len() - object.len() + at);
             self.number += count_lines(passed);
@@ -288,7 +290,7 @@ fn over_lines(text: &str) -> Option<&str> {
     let line = text.split('\n').next().unwrap_or_default().trim_end();
     // Lines of most logs begin otherwise, or end with their object.
     let may_be = line.starts_with('{') && !line.ends_with('}');
-    may_be.then(|| beginning(text, OBJECT_BYTES_MOST))
+    may_be.then(|| text_beginning(text, OBJECT_BYTES_MOST))
 }
 
 /// Whether a text begins with an object of a log that goes on over several lines.
@@ -306,25 +308,29 @@ impl Entry<'_> {
     fn moment(&self) -> Option<Moment> {
         match self.form {
             Form::Line if self.text.trim_start().starts_with('{') => {
-                moment(Object::read(self.text.trim())?.0.time())
+                leading_moment(Object::read(self.text.trim())?.0.time_text())
             }
             Form::Line => line_moment(self.text),
-            Form::Csv => moment(self.text),
-            Form::Object => moment(Object::read(self.text)?.0.time()),
-            Form::Row { time, .. } => moment(csv::record(self.text)?.fields.get(time?)?),
+            Form::Csv => leading_moment(self.text),
+            Form::Object => leading_moment(Object::read(self.text)?.0.time_text()),
+            Form::Row { time, .. } => {
+                leading_moment(csv::read_record(self.text)?.fields.get(time?)?)
+            }
         }
     }
 }
 
 /// The time of a line, behind the name of a container.
 fn line_moment(line: &str) -> Option<Moment> {
-    let head = head(line).trim_start_matches(['>', ' ']);
+    let head = line_head(line).trim_start_matches(['>', ' ']);
     let rest = match head.bytes().next()? {
         b'[' => head.split_once(']').map_or(head, |(_, rest)| rest),
         b'<' => head.split_once(' ').map_or(head, |(_, rest)| rest),
         _ => head,
     };
-    moment(rest).or_else(|| moment(head)).or_else(|| moment(head.split_once('|')?.1))
+    leading_moment(rest)
+        .or_else(|| leading_moment(head))
+        .or_else(|| leading_moment(head.split_once('|')?.1))
 }
 
 /// Gives the lines of entries.
@@ -348,12 +354,12 @@ impl Opener<'_> {
         match entry.form {
             Form::Line => {
                 self.pass(line_moment(entry.text));
-                let line = uncoloured(entry.text);
+                let line = without_colours(entry.text);
                 self.line(number, &line, Source::default(), 0);
             }
             Form::Csv => {
-                self.pass(moment(entry.text));
-                if let Some(record) = csv::record(entry.text) {
+                self.pass(leading_moment(entry.text));
+                if let Some(record) = csv::read_record(entry.text) {
                     self.csv(number, &record);
                 }
             }
@@ -363,8 +369,9 @@ impl Opener<'_> {
                 }
             }
             Form::Row { text, time } => {
-                let fields = csv::record(entry.text).map_or(Vec::new(), |record| record.fields);
-                self.pass(time.and_then(|time| moment(fields.get(time)?)));
+                let fields =
+                    csv::read_record(entry.text).map_or(Vec::new(), |record| record.fields);
+                self.pass(time.and_then(|time| leading_moment(fields.get(time)?)));
                 for line in fields.get(text).map_or("", |text| text).lines() {
                     self.line(number, line, Source::default(), 0);
                 }
@@ -374,15 +381,15 @@ impl Opener<'_> {
 
     /// Lines of a stream, which have their time beside them.
     fn streamed(&mut self, streamed: &stores::LokiLine<'_>) {
-        self.pass(moment(&streamed.ns.to_string()));
-        for line in streamed.line().lines() {
-            self.line(streamed.number, &uncoloured(line), streamed.source, 0);
+        self.pass(leading_moment(&streamed.ns.to_string()));
+        for line in streamed.log_line().lines() {
+            self.line(streamed.number, &without_colours(line), streamed.source, 0);
         }
     }
 
     fn pass(&mut self, moment: Option<Moment>) {
         self.moment = moment;
-        moment.into_iter().for_each(|moment| self.course.pass(moment));
+        moment.into_iter().for_each(|moment| self.course.note_moment(moment));
     }
 
     fn give(&mut self, number: usize, source: Source, text: &str) {
@@ -402,7 +409,7 @@ impl Opener<'_> {
         }
         self.source = source.or(self.source);
         if begins_csv(text) && text.contains(DEADLOCK) {
-            return match csv::record(text).filter(|record| record.fields.len() > CSV_QUERY) {
+            return match csv::read_record(text).filter(|record| record.fields.len() > CSV_QUERY) {
                 Some(record) => self.csv(number, &record),
                 // One that was cut off.
                 None => self.give(number, self.source, "ERROR:  deadlock detected"),
@@ -448,34 +455,34 @@ impl Opener<'_> {
 
     fn object(&mut self, number: usize, line: &str, object: &Object, source: Source, depth: usize) {
         // The time of a row stands in another one of its fields.
-        let has_own_time = depth == 0 && !object.has("field");
-        if has_own_time || !object.time().is_empty() && (depth == 0 || self.moment.is_none()) {
-            self.pass(moment(object.time()));
+        let has_own_time = depth == 0 && !object.has_field("field");
+        if has_own_time || !object.time_text().is_empty() && (depth == 0 || self.moment.is_none()) {
+            self.pass(leading_moment(object.time_text()));
         }
         if object.is_other_field() {
             return;
         }
-        let source = object.sources().fold(source, Source::within);
-        if object.has("error_severity") {
-            self.source = source.or(self.source).within(object.text("pid"));
+        let source = object.source_texts().fold(source, Source::child_named);
+        if object.has_field("error_severity") {
+            self.source = source.or(self.source).child_named(object.text_field("pid"));
             let told =
                 ["error_severity", "state_code", "message", "detail", "context", "statement"];
-            return self.record(number, told.map(|name| object.text(name)));
+            return self.record(number, told.map(|name| object.text_field(name)));
         }
-        if object.has("err_code") && object.has("msg") {
+        if object.has_field("err_code") && object.has_field("msg") {
             self.source = source.or(self.source);
-            let (time, text) = (object.text("time"), object.text("msg"));
+            let (time, text) = (object.text_field("time"), object.text_field("msg"));
             let line = format!("{time} 0 [Note] [InnoDB] {text}");
             return line.lines().for_each(|line| self.plain(number, line));
         }
-        let telling = object.shipped().is_none_or(|text| !text.contains("eadlock"));
-        if telling && !object.telling().is_empty() {
-            for text in object.telling() {
+        let telling = object.shipped_text().is_none_or(|text| !text.contains("eadlock"));
+        if telling && !object.telling_texts().is_empty() {
+            for text in object.telling_texts() {
                 text.lines().for_each(|line| self.line(number, line, source, depth + 1));
             }
             return;
         }
-        match object.shipped() {
+        match object.shipped_text() {
             None => {
                 self.source = source.or(self.source);
                 self.plain(number, line);
@@ -516,7 +523,7 @@ impl Opener<'_> {
 /// Whether a line begins a record of a csvlog: `2026-01-01 00:00:00.000 UTC,`.
 fn begins_csv(line: &str) -> bool {
     let is_dated = line.get(..10).is_some_and(is_date);
-    let Some((time, _)) = head(line).split_once(',').filter(|_| is_dated) else {
+    let Some((time, _)) = line_head(line).split_once(',').filter(|_| is_dated) else {
         return false;
     };
     let mut words = time.split(' ').skip(1);

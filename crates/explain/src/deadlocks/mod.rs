@@ -37,7 +37,7 @@ use lines::{Line, each_line};
 use order::{Order, Unit};
 use parting::ReadersBySource;
 pub use repair::LogRepair;
-use repair::{RepairedText, candidates, without_markup};
+use repair::{RepairedText, repaired_texts, without_markup};
 pub use statement::statement_with_holes;
 
 /// What a text was taken for.
@@ -144,8 +144,8 @@ fn mentions_one(line: &str) -> bool {
     let of_innodb = ["LATEST DETECTED DEADLOCK", "(1) TRANSACTION:", "WE ROLL BACK TRANSACTION"];
     (line.contains("eadlock") && words.iter().any(|word| line.contains(word)))
         || line.contains("40P01")
-        || announcement::announces(line)
-        || announcement::hints(line)
+        || announcement::is_deadlock_announcement(line)
+        || announcement::has_deadlock_hint(line)
         || of_innodb.iter().any(|word| line.contains(word))
 }
 
@@ -165,7 +165,7 @@ fn read_repaired(text: &str) -> DeadlockReading {
     if !may_be_better || plain.twice.is_some() || text.len() > TRIED_MOST {
         return plain;
     }
-    let tried = candidates(text).map(|repaired| {
+    let tried = repaired_texts(text).map(|repaired| {
         let reading = read_turned(&repaired.text);
         reading.of_repaired(&repaired, plain.lines)
     });
@@ -203,9 +203,9 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
         if mentions.len() < MENTIONS_MOST && mentions_one(line.text) {
             mentions.push(line.number);
         }
-        parted.line(&line);
+        parted.read_line(&line);
     });
-    let (findings, sources) = parted.end();
+    let (findings, sources) = parted.into_findings();
     let (mut unread, mut in_part) = (findings.unread, findings.gaps);
     if findings.tellings.is_empty() && unread.is_empty() && client_errors.is_empty() {
         unread = mentions;
@@ -236,8 +236,8 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
 }
 
 /// Counts the deadlocks that texts tell of, each once.
-pub fn gathered(tellings: impl IntoIterator<Item = DeadlockTelling>) -> GatheredDeadlocks {
-    let known = findings::known(tellings.into_iter());
+pub fn gather_deadlocks(tellings: impl IntoIterator<Item = DeadlockTelling>) -> GatheredDeadlocks {
+    let known = findings::group_tellings(tellings.into_iter());
     let again = || known.iter().filter(|one| one.shown > one.count);
     let repeated = again().map(|one| one.count).sum();
     let repeated_tellings = again().map(|one| one.shown).sum();
@@ -248,7 +248,7 @@ pub fn gathered(tellings: impl IntoIterator<Item = DeadlockTelling>) -> Gathered
 
 /// The deadlocks that a text tells of, clustered by signature, the most frequent first.
 pub fn deadlock_clusters(text: &str) -> Vec<DeadlockCluster> {
-    gathered(read_deadlocks(text).tellings).clusters
+    gather_deadlocks(read_deadlocks(text).tellings).clusters
 }
 
 /// What a text may be taken for, by the words of its lines.
@@ -305,7 +305,7 @@ fn clustered(all: impl Iterator<Item = (u64, Vec<DeadlockParty>)>) -> Vec<Deadlo
         parties.sort_by_cached_key(without_case);
         DeadlockCluster { count, parties }
     };
-    merged(all.map(one))
+    merge_clusters(all.map(one))
 }
 
 fn without_case(party: &DeadlockParty) -> DeadlockParty {
@@ -333,7 +333,7 @@ pub fn signature_written(cluster: &DeadlockCluster) -> String {
 }
 
 /// Clusters of several texts as one, the most frequent first.
-pub fn merged(all: impl IntoIterator<Item = DeadlockCluster>) -> Vec<DeadlockCluster> {
+pub fn merge_clusters(all: impl IntoIterator<Item = DeadlockCluster>) -> Vec<DeadlockCluster> {
     let mut found: BTreeMap<Vec<DeadlockParty>, DeadlockCluster> = BTreeMap::new();
     for cluster in all {
         let key = cluster.parties.iter().map(without_case).collect();

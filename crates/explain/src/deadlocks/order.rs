@@ -66,7 +66,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    pub(super) fn pass(&mut self, moment: Moment) {
+    pub(super) fn note_moment(&mut self, moment: Moment) {
         if let Some(last) = self.last.filter(|last| last.form == moment.form) {
             let (before, now) =
                 ((last.seconds, last.nanoseconds), (moment.seconds, moment.nanoseconds));
@@ -88,7 +88,7 @@ impl Course {
 }
 
 /// The time with which a text begins.
-pub(super) fn moment(text: &str) -> Option<Moment> {
+pub(super) fn leading_moment(text: &str) -> Option<Moment> {
     let text = text.trim_start_matches([' ', '"', '[', '(']);
     let bytes = text.as_bytes();
     if bytes.len() >= 10 && bytes[4] == b'-' {
@@ -124,7 +124,7 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
 /// Whether a text begins with a date, or a date and a time in any form.
 pub(super) fn begins_with_date(text: &str) -> bool {
     text.get(..10).is_some_and(is_date)
-        || moment(text).is_some_and(|moment| !matches!(moment.form, Form::Epoch(_)))
+        || leading_moment(text).is_some_and(|moment| !matches!(moment.form, Form::Epoch(_)))
 }
 
 /// `0:00:00.123` behind a date of year, month and day.
@@ -174,14 +174,14 @@ mod tests {
             ["1700000000000000000", "1700000000000000001", "1800000000000000000"],
         ] {
             let mut course = Course::default();
-            sorted.iter().for_each(|text| course.pass(moment(text).unwrap()));
+            sorted.iter().for_each(|text| course.note_moment(leading_moment(text).unwrap()));
             assert!((course.on, course.back) == (2, 0) && !course.is_turned(), "{sorted:?}");
             let mut course = Course::default();
-            sorted.iter().rev().for_each(|text| course.pass(moment(text).unwrap()));
+            sorted.iter().rev().for_each(|text| course.note_moment(leading_moment(text).unwrap()));
             assert!((course.on, course.back) == (0, 2) && course.is_turned(), "{sorted:?}");
         }
         for none in ["", "TRANSACTION 7", "2026-13-01 00:00:00", "Process 7", "12345 x", "ä-b"] {
-            assert_eq!(moment(none), None, "{none}");
+            assert_eq!(leading_moment(none), None, "{none}");
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct ReadersBySource {
 }
 
 impl ReadersBySource {
-    pub(super) fn line(&mut self, line: &Line<'_>) {
+    pub(super) fn read_line(&mut self, line: &Line<'_>) {
         if !line.text.trim().is_empty() {
             self.last = line.number;
         }
@@ -45,9 +45,9 @@ impl ReadersBySource {
             sources.insert(line.source);
         }
         if !innodb.is_empty() || innodb::may_begin(line) {
-            end_all_of_many(innodb, |mut one| one.end(findings));
+            end_all_of_many(innodb, |mut one| one.end_deadlock(findings));
             let reader = innodb.entry(line.source).or_default();
-            reader.line(line, findings);
+            reader.read_line(line, findings);
             if reader.is_idle() {
                 innodb.remove(&line.source);
             }
@@ -57,7 +57,7 @@ impl ReadersBySource {
             prefixes.clear();
         }
         if !postgres.is_empty() || postgres::may_begin(line) {
-            let backend = match Prefix::of(line) {
+            let backend = match Prefix::of_line(line) {
                 Some(prefix) => {
                     let last = backends.get(&line.source);
                     let backend = backend(line.source, &prefix, prefixes, last);
@@ -69,9 +69,9 @@ impl ReadersBySource {
                 }
                 None => backends.get(&line.source).copied().unwrap_or(line.source),
             };
-            end_all_of_many(postgres, |mut one| one.end(findings));
+            end_all_of_many(postgres, |mut one| one.end_deadlock(findings));
             let reader = postgres.entry(backend).or_default();
-            reader.line(line, findings);
+            reader.read_line(line, findings);
             if reader.is_idle() {
                 postgres.remove(&backend);
             }
@@ -79,8 +79,8 @@ impl ReadersBySource {
     }
 
     /// What was found, and how many sources were told.
-    pub(super) fn end(mut self) -> (Findings, usize) {
-        self.innodb.into_values().for_each(|mut one| one.end(&mut self.findings));
+    pub(super) fn into_findings(mut self) -> (Findings, usize) {
+        self.innodb.into_values().for_each(|mut one| one.end_deadlock(&mut self.findings));
         let open = self.postgres.into_values();
         open.for_each(|mut one| one.end_of_text(self.last, &mut self.findings));
         (self.findings, self.sources.len())
@@ -95,7 +95,7 @@ fn backend(
     known: &BTreeMap<Source, (Source, Prefix)>,
     last: Option<&Source>,
 ) -> Source {
-    let own = source.within(&prefix.name());
+    let own = source.child_named(&prefix.name());
     if !prefix.goes_on() || known.contains_key(&own) {
         return own;
     }

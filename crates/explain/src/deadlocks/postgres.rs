@@ -13,7 +13,7 @@
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::announcement::{announces, hints, quotes};
+use super::announcement::{has_deadlock_hint, is_deadlock_announcement, is_quoting_label};
 use super::carried::Source;
 use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
@@ -21,7 +21,7 @@ use super::findings::{
 use super::lines::Line;
 use super::order::{Moment, begins_with_date};
 use super::statement::Statement;
-use crate::beginning::{beginning, shortened};
+use crate::beginning::{shortened_text, text_beginning};
 
 /// Characters before the number of a process, in any language: `Der Prozess `.
 const WORDS_MOST: usize = 24;
@@ -47,7 +47,9 @@ const HEAD_BYTES: usize = 2_000;
 
 /// Whether a line may begin an account; most lines of a log do not, and need not be looked at.
 pub(super) fn may_begin(line: &Line<'_>) -> bool {
-    line.text.contains("Lock") || announces(line.text.trim_end()) || hints(line.text)
+    line.text.contains("Lock")
+        || is_deadlock_announcement(line.text.trim_end())
+        || has_deadlock_hint(line.text)
 }
 
 /// Whether a line tells who waits for whom.
@@ -66,7 +68,7 @@ pub(super) struct Prefix {
 
 impl Prefix {
     /// The prefix of a line that has a label, and numbers before it.
-    pub(super) fn of(line: &Line<'_>) -> Option<Prefix> {
+    pub(super) fn of_line(line: &Line<'_>) -> Option<Prefix> {
         let text = head(line.text);
         let (before, _) = text.split_once(":  ")?;
         let begun = before.split('[').skip(1);
@@ -170,7 +172,7 @@ enum Part {
 }
 
 impl Reader {
-    pub(super) fn line(&mut self, line: &Line<'_>, findings: &mut Findings) {
+    pub(super) fn read_line(&mut self, line: &Line<'_>, findings: &mut Findings) {
         let text = line.text.trim_end();
         if !text.is_empty() {
             self.last = line.number;
@@ -180,14 +182,14 @@ impl Reader {
         if self.is_quoting && (is_indented || !begins_another(line, label)) {
             return;
         }
-        self.is_quoting = quotes(label) && announces(text);
+        self.is_quoting = is_quoting_label(label) && is_deadlock_announcement(text);
         if self.is_quoting {
             return;
         }
-        if announces(text) {
+        if is_deadlock_announcement(text) {
             return self.announce(line, findings);
         }
-        if self.part == Part::Outside && self.announced.is_none() && hints(text) {
+        if self.part == Part::Outside && self.announced.is_none() && has_deadlock_hint(text) {
             findings.unread.push(line.number);
             return;
         }
@@ -195,7 +197,7 @@ impl Reader {
         if let Some(wait) = wait(rest).filter(|_| may_wait) {
             if self.part == Part::Behind || (label.is_some() && self.part != Part::Outside) {
                 let is_mixed = self.part != Part::Behind && !self.pending.is_empty();
-                self.end(findings);
+                self.end_deadlock(findings);
                 self.is_mixed = is_mixed;
             }
             return self.take_wait(wait, line, label, rest);
@@ -209,7 +211,7 @@ impl Reader {
         match self.part {
             Part::Asks if label.is_none() && is_indented => {
                 if let Some(party) = self.told.last_mut() {
-                    party.statement.line(text.trim_start());
+                    party.statement.push_line(text.trim_start());
                 }
                 self.used += 1;
             }
@@ -217,7 +219,7 @@ impl Reader {
                 let known = self.told.last().map(|it| (line.number, it.statement.clone()));
                 self.doubtful = self.doubtful.take().or(known);
                 if let Some((_, statement)) = &mut self.doubtful {
-                    statement.line(text);
+                    statement.push_line(text);
                 }
             }
             _ => {
@@ -240,7 +242,7 @@ impl Reader {
             _ => Vec::new(),
         };
         if before.is_none() || pending.is_empty() {
-            self.end(findings);
+            self.end_deadlock(findings);
         }
         self.pending.extend(pending);
         (self.announced, self.moment) = (Some(line.number), line.moment);
@@ -253,7 +255,7 @@ impl Reader {
         self.moment = self.moment.or(line.moment);
         self.source = line.source;
         self.is_logged |=
-            label.is_some() && (begins_with_date(line.text) || Prefix::of(line).is_some());
+            label.is_some() && (begins_with_date(line.text) || Prefix::of_line(line).is_some());
         if label.is_none() && !line.text.starts_with(char::is_whitespace) {
             self.indentation = Indentation::Lost;
         }
@@ -310,11 +312,11 @@ impl Reader {
         self.part = Part::Behind;
         if let (Some(party), Some(table)) = (self.told.first_mut(), relation(rest)) {
             if party.tables.len() < TABLES_MOST && !self.is_mixed {
-                party.tables.push(shortened(table, NAME_BYTES_MOST).into_owned());
+                party.tables.push(shortened_text(table, NAME_BYTES_MOST).into_owned());
             }
             self.used += 1;
         } else if matches!(label, Some("STATEMENT" | "LOG" | "ERROR" | "FATAL")) {
-            self.end(findings);
+            self.end_deadlock(findings);
         }
     }
 
@@ -344,14 +346,14 @@ impl Reader {
         let mut asking = known.unwrap_or_else(|| Party::untold(process, number));
         asking.has_asked = true;
         asking.statement = Statement::default();
-        asking.statement.line(sql);
+        asking.statement.push_line(sql);
         self.told.push(asking);
         (self.part, self.used) = (Part::Asks, self.used + 1);
         true
     }
 
     /// Ends a deadlock behind which nothing stands that belongs to it.
-    pub(super) fn end(&mut self, findings: &mut Findings) {
+    pub(super) fn end_deadlock(&mut self, findings: &mut Findings) {
         self.end_with(Vec::new(), findings);
     }
 
@@ -381,7 +383,7 @@ impl Reader {
             let parties = self.told.drain(..).map(party).collect();
             findings.tellings.push(DeadlockTelling { parties, identity });
             findings.used += self.used;
-            findings.lacks(gaps);
+            findings.note_gaps(gaps);
         } else {
             findings.unread.extend(self.announced);
         }
@@ -480,13 +482,13 @@ impl Party {
 
 /// The beginning of a line.
 fn head(line: &str) -> &str {
-    beginning(line, HEAD_BYTES)
+    text_beginning(line, HEAD_BYTES)
 }
 
 /// Whether a line with this label begins an entry of a log, whatever stood before.
 fn begins_another(line: &Line<'_>, label: Option<&str>) -> bool {
     begins_with_date(line.text)
-        || Prefix::of(line).is_some()
+        || Prefix::of_line(line).is_some()
         || matches!(label, Some("LOG" | "ERROR" | "FATAL" | "WARNING" | "STATEMENT"))
 }
 
@@ -544,7 +546,7 @@ fn wait(text: &str) -> Option<Wait> {
 /// A lock in English, of a sentence in another language: what is locked is told by how many numbers
 /// stand in the sentence before that of the process in the way, for their order is kept.
 fn translated(mode: &str, sentence: &str) -> String {
-    let mode = shortened(mode, NAME_BYTES_MOST);
+    let mode = shortened_text(mode, NAME_BYTES_MOST);
     let is_tuple = sentence.split('(').skip(1).any(|part| {
         let inside = part.split(')').next().unwrap_or_default();
         inside.split_once(',').is_some_and(|(one, other)| {
@@ -564,7 +566,7 @@ fn translated(mode: &str, sentence: &str) -> String {
         }
         [] => mode.into_owned(),
         [_, _] => format!("{mode} on virtual transaction ?"),
-        numbers => format!("{mode} on {}", shortened(&numbers.join(" "), NAME_BYTES_MOST)),
+        numbers => format!("{mode} on {}", shortened_text(&numbers.join(" "), NAME_BYTES_MOST)),
     }
 }
 
@@ -595,7 +597,7 @@ fn number_at_end(text: &str) -> Option<u64> {
 /// relations are kept, for they are all that is told of a table.
 fn general(lock: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
-    let lock = shortened(lock, NAME_BYTES_MOST);
+    let lock = shortened_text(lock, NAME_BYTES_MOST);
     for word in lock.split_whitespace() {
         let is_chance = word.starts_with('(') || words.last() == Some(&"transaction");
         words.push(if is_chance { "?" } else { word });

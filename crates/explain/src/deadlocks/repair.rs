@@ -11,7 +11,7 @@
 //! deadlock in part or not at all, and kept only where less is missing with them: a text that tells
 //! its deadlocks whole stays as it is.
 
-use super::carried::head;
+use super::carried::line_head;
 use super::order::begins_with_date;
 
 /// What was undone.
@@ -126,7 +126,7 @@ fn entity(text: &str) -> Option<(char, &str)> {
 }
 
 /// What a text may have been, each with one thing undone.
-pub(super) fn candidates(text: &str) -> impl Iterator<Item = RepairedText> {
+pub(super) fn repaired_texts(text: &str) -> impl Iterator<Item = RepairedText> {
     let words = (1..=WORDS_MOST).rev().map(move |count| without_words(text, count));
     let prefixes = [without_numbers(text), without_beginning(text)].into_iter().chain(words);
     let prefixes = prefixes.flatten().map(|text| RepairedText {
@@ -162,7 +162,7 @@ fn without_numbers(text: &str) -> Option<String> {
 /// Lines without what all of them begin with.
 fn without_beginning(text: &str) -> Option<String> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let mut common = head(lines.next()?);
+    let mut common = line_head(lines.next()?);
     for line in lines {
         let same = common.char_indices().zip(line.chars());
         let end = same.take_while(|((_, a), b)| a == b).last();

@@ -15,7 +15,7 @@
 
 use dbdyno_model::Dialect;
 
-use crate::beginning::beginning;
+use crate::beginning::text_beginning;
 
 /// Bytes of a statement that are kept of a log; servers cut them off much earlier by themselves.
 const BYTES_MOST: usize = 64 << 10;
@@ -48,7 +48,7 @@ impl Statement {
     }
 
     /// Adds a line.
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn push_line(&mut self, line: &str) {
         let room = BYTES_MOST - self.text.len().min(BYTES_MOST);
         if self.left == 0 || room <= 1 {
             self.is_cut |= !line.trim().is_empty();
@@ -58,7 +58,7 @@ impl Statement {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        let part = beginning(line, room - 1);
+        let part = text_beginning(line, room - 1);
         self.text.push_str(part);
         self.is_cut |= part.len() < line.len();
     }

@@ -18,7 +18,7 @@ use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 
 use super::carried::Source;
 use super::json::Object;
-use crate::beginning::beginning;
+use crate::beginning::text_beginning;
 
 /// Names of arrays of objects that have the lines.
 const ARRAYS: [&str; 8] = [
@@ -35,17 +35,17 @@ const ARRAYS: [&str; 8] = [
 const HEAD_BYTES: usize = 4_000;
 
 /// Where the objects begin in an answer with which a text begins.
-pub(super) fn array(text: &str) -> Option<usize> {
+pub(super) fn objects_start(text: &str) -> Option<usize> {
     let line = text.split('\n').next().unwrap_or_default();
     let head = match line.trim() {
-        "{" => beginning(text, HEAD_BYTES),
+        "{" => text_beginning(text, HEAD_BYTES),
         _ => line,
     };
     let begun =
         |name: &str| head.match_indices(name).find_map(|(at, name)| objects(text, at + name.len()));
     let at = ARRAYS.iter().filter_map(|name| begun(name)).min()?;
     // A line of a log may have a list in it.
-    let is_shipped = Object::read(text).is_some_and(|(object, _)| object.shipped().is_some());
+    let is_shipped = Object::read(text).is_some_and(|(object, _)| object.shipped_text().is_some());
     (!is_shipped).then_some(at)
 }
 
@@ -72,13 +72,13 @@ pub(super) struct LokiLine<'t> {
 
 impl LokiLine<'_> {
     /// What was written.
-    pub(super) fn line(&self) -> String {
+    pub(super) fn log_line(&self) -> String {
         pair(self.pair).map_or_else(String::new, |(pair, _)| pair.line)
     }
 }
 
 /// The lines of answers of Loki, the oldest first; nothing where it is none.
-pub(super) fn streamed(text: &str) -> Vec<LokiLine<'_>> {
+pub(super) fn loki_lines(text: &str) -> Vec<LokiLine<'_>> {
     if !text.trim_start().starts_with('{') {
         return Vec::new();
     }
@@ -126,7 +126,7 @@ fn source(text: &str) -> Source {
     let labels = text.rfind("\"stream\"").and_then(|at| Some(at + text[at..].find('{')?));
     let labels = labels.and_then(|at| Object::read(&text[at..]));
     labels.map_or(Source::default(), |(labels, _)| {
-        labels.sources().fold(Source::default(), Source::within)
+        labels.source_texts().fold(Source::default(), Source::child_named)
     })
 }
 
@@ -182,7 +182,7 @@ mod tests {
             (r#"{"data":[{"attributes":{}}]}"#, r#"{"attributes""#),
             (r#"{"results": [ [ {"field":"@message"}]]}"#, r#"{"field""#),
         ] {
-            let at = array(text).unwrap();
+            let at = objects_start(text).unwrap();
             assert!(text[at..].starts_with(first), "{text}");
         }
         for none in [
@@ -191,7 +191,7 @@ mod tests {
             r#"{"hits":{"hits":[]}}"#,
             "{}\n{\"events\":[{}]}",
         ] {
-            assert_eq!(array(none), None, "{none}");
+            assert_eq!(objects_start(none), None, "{none}");
         }
     }
 
@@ -201,15 +201,15 @@ mod tests {
         let text = "{\"data\":{\"result\":[{\"stream\":{\"level\":\"a\",\"pod\":\"p\"},\"values\":\
                     [[\"30\",\"c\\nc\"],\n[\"10\",\"a\",{\"x\":[1]}]]},{\"stream\":{\"pod\":\"p\"},\
                     \"values\":[[\"20\",\"b2\"],[\"20\",\"b1\"],[\"5\",\"0\"]]}],\"values\":1}}\n";
-        let all = streamed(text);
-        let told: Vec<_> = all.iter().map(|one| (one.ns, one.number, one.line())).collect();
+        let all = loki_lines(text);
+        let told: Vec<_> = all.iter().map(|one| (one.ns, one.number, one.log_line())).collect();
         let line = |ns, number, line: &str| (ns, number, line.to_owned());
         let expected = [line(5, 2, "0"), line(10, 2, "a"), line(20, 2, "b1"), line(20, 2, "b2")];
         assert_eq!(told[..4], expected);
         assert_eq!(told[4], line(30, 1, "c\nc"));
         assert!(all.iter().all(|one| one.source == all[0].source && one.source.is_told()));
         for none in ["", "[]", "{\"values\":[1]}", "{\"values\":[[1,2]]}", "\"values\":[[\"1\""] {
-            assert_eq!(streamed(none), [], "{none}");
+            assert_eq!(loki_lines(none), [], "{none}");
         }
     }
 }

@@ -20,9 +20,9 @@ mod trace;
 use serde::{Deserialize, Serialize};
 
 pub use nodes::of_nodes;
-pub(crate) use parting::parting;
+pub(crate) use parting::plan_parting;
 pub(crate) use runner_up::read as read_runner_up;
-pub use runner_up::{runner_up, written as runner_up_written};
+pub use runner_up::{runner_up, runner_up_text};
 pub use trace::of_trace;
 
 /// Decisions that are kept of a statement; a join of many tables weighs thousands of orders.
@@ -59,7 +59,7 @@ pub struct Decision {
 }
 
 /// Decisions as the text of a fact; empty where there are none.
-pub fn written(decisions: &[Decision]) -> String {
+pub fn decisions_text(decisions: &[Decision]) -> String {
     if decisions.is_empty() {
         String::new()
     } else {

@@ -20,7 +20,7 @@ const ROWS_RATIO: f64 = 4.0;
 const ROWS_LEAST: f64 = 10.0;
 
 /// Where two lists of decisions part first.
-pub(crate) fn parting(base: &[Decision], test: &[Decision]) -> Option<PlanParting> {
+pub(crate) fn plan_parting(base: &[Decision], test: &[Decision]) -> Option<PlanParting> {
     let pairs = aligned(base, test);
     let parted =
         pairs.into_iter().map(|pair| completed(pair, base, test)).find(|pair| match pair {
@@ -159,9 +159,9 @@ mod tests {
         test[0].rows = Some(3900.0);
         test[2].rows = Some(100.0);
         test.push(decision("skip scan", "t", Some(false), 0.0));
-        assert_eq!(parting(&base, &test), None);
+        assert_eq!(plan_parting(&base, &test), None);
         test[0].rows = Some(4100.0);
-        let parted = parting(&base, &test).unwrap();
+        let parted = plan_parting(&base, &test).unwrap();
         assert_eq!(parted.at, "table scan of t");
         assert_eq!(parted.base.as_deref(), Some("weighed (rows 1000)"));
     }
@@ -170,9 +170,9 @@ mod tests {
     fn what_was_decided_alike_at_another_time_parts_nothing() {
         let few = decision("access", "few: scan", Some(true), 10.0);
         let many = decision("access", "many: scan", Some(true), 1000.0);
-        assert_eq!(parting(&[few.clone(), many.clone()], &[many.clone(), few.clone()]), None);
+        assert_eq!(plan_parting(&[few.clone(), many.clone()], &[many.clone(), few.clone()]), None);
         let parted =
-            parting(&[few.clone(), many], &[decision("access", "many: scan", None, 1.0), few]);
+            plan_parting(&[few.clone(), many], &[decision("access", "many: scan", None, 1.0), few]);
         assert_eq!(parted.unwrap().at, "access of many: scan");
     }
 
@@ -182,9 +182,9 @@ mod tests {
             let bounds = Some(bounds.to_owned());
             [Decision { bounds, ..decision("range", "t.a", Some(true), 10.0) }]
         };
-        let parted = parting(&bounded("? <= a <= ?"), &bounded("? <= a")).unwrap();
+        let parted = plan_parting(&bounded("? <= a <= ?"), &bounded("? <= a")).unwrap();
         assert_eq!(parted.base.as_deref(), Some("taken (? <= a <= ?, rows 10)"));
-        assert_eq!(parting(&bounded("? <= a"), &bounded("? <= a")), None);
+        assert_eq!(plan_parting(&bounded("? <= a"), &bounded("? <= a")), None);
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
             decision("group by index", "t.b", Some(true), 5.0),
             base[0].clone(),
         ];
-        let parted = parting(&base, &test).unwrap();
+        let parted = plan_parting(&base, &test).unwrap();
         assert_eq!(parted.at, "group by index of t.b");
         assert_eq!((parted.base, parted.test.as_deref()), (None, Some("taken (rows 5)")));
     }

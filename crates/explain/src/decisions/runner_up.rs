@@ -100,7 +100,7 @@ struct RunnerUpText {
 }
 
 /// A runner-up as the text of a fact.
-pub fn written(one: &RunnerUp) -> String {
+pub fn runner_up_text(one: &RunnerUp) -> String {
     let RunnerUp { what, cost, other } = one.clone();
     serde_json::to_string(&RunnerUpText { what, cost, other }).expect("a name and two numbers")
 }
@@ -134,7 +134,7 @@ mod tests {
         ];
         let found = |decisions: &[Decision]| {
             let one = runner_up(decisions).unwrap();
-            (one.what.clone(), one.times())
+            (one.what.clone(), one.cost_ratio())
         };
         assert_eq!(found(&decisions), ("join order of b".to_owned(), 1.04));
         decisions.pop();
@@ -153,7 +153,7 @@ mod tests {
             decision(ORDER, "b, a", Some(true), 100.0),
         ];
         let one = runner_up(&decisions).unwrap();
-        assert_eq!((&*one.what, one.times()), ("join order of a, b", 1.2));
-        assert_eq!(read(&written(&one)), Some(one));
+        assert_eq!((&*one.what, one.cost_ratio()), ("join order of a, b", 1.2));
+        assert_eq!(read(&runner_up_text(&one)), Some(one));
     }
 }

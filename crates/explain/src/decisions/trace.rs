@@ -70,7 +70,7 @@ fn walk(node: &JsonTree, name: &str, place: &Place, found: &mut Vec<Decision>) {
         JsonTree::List(nodes) => nodes.iter().for_each(|one| walk(one, name, place, found)),
         JsonTree::Fields(fields) => {
             let mut place = place.clone();
-            if let Some(table) = node.text("table") {
+            if let Some(table) = node.text_field("table") {
                 place.table = alias(table);
             }
             if let Some(before) = prefix(node) {
@@ -88,10 +88,10 @@ fn walk(node: &JsonTree, name: &str, place: &Place, found: &mut Vec<Decision>) {
 
 /// The tables that are joined already: a list, or since MariaDB 10.10 a text.
 fn prefix(node: &JsonTree) -> Option<Rc<[String]>> {
-    if let Some(list) = node.texts("plan_prefix") {
+    if let Some(list) = node.text_list("plan_prefix") {
         return Some(list.into_iter().take(TABLES_MOST).map(alias).collect());
     }
-    let text = node.text("plan_prefix")?;
+    let text = node.text_field("plan_prefix")?;
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     Some(names.take(TABLES_MOST).map(alias).collect())
 }
@@ -104,19 +104,22 @@ fn alias(table: &str) -> String {
 
 fn decision(node: &JsonTree, field: &str, place: &Place) -> Option<Decision> {
     let pruned = ["pruned_by_cost", "pruned_by_heuristic"].into_iter();
-    let pruned = pruned.filter(|name| node.is(name) == Some(true)).map(words).next();
-    let taken = node.is("chosen").or(node.is("usable")).or(node.is("plan_changed"));
+    let pruned = pruned.filter(|name| node.bool_field(name) == Some(true)).map(words).next();
+    let taken =
+        node.bool_field("chosen").or(node.bool_field("usable")).or(node.bool_field("plan_changed"));
     let step = STEPS.iter().find(|(name, _)| *name == field).map(|(_, step)| *step);
     let how = match field {
-        "chosen_access_method" => node.text("type").map(words),
-        "rows_estimation" if node.text("table_type").is_some() => Some("is one row".to_owned()),
-        "index_order_summary" => node.text("access_type").map(words),
+        "chosen_access_method" => node.text_field("type").map(words),
+        "rows_estimation" if node.text_field("table_type").is_some() => {
+            Some("is one row".to_owned())
+        }
+        "index_order_summary" => node.text_field("access_type").map(words),
         _ => None,
     };
     // What is weighed on the way to an order has no verdict yet, and numbers that lead to one.
     let is_weighed = match step {
-        Some("join order") => node.number(&["rows_for_plan"]).is_some(),
-        _ => field == "table_scan" && node.number(&["rows"]).is_some(),
+        Some("join order") => node.number_field(&["rows_for_plan"]).is_some(),
+        _ => field == "table_scan" && node.number_field(&["rows"]).is_some(),
     };
     if taken.is_none() && pruned.is_none() && how.is_none() && !is_weighed {
         return None;
@@ -126,19 +129,23 @@ fn decision(node: &JsonTree, field: &str, place: &Place) -> Option<Decision> {
         step: step.map_or_else(|| words(field), str::to_owned),
         of: of(node, step, place),
         taken,
-        why: pruned.or_else(|| node.text("cause").map(words)).filter(|_| taken != Some(true)),
+        why: pruned.or_else(|| node.text_field("cause").map(words)).filter(|_| taken != Some(true)),
         how,
-        bounds: node.texts("ranges").filter(|ranges| !ranges.is_empty()).map(bounds),
-        rows: node.number(&["rows", "resulting_rows", "records", "rows_for_plan"]),
-        cost: node.number(&["cost", "cost_for_plan"]),
-        filtered: node.number(&["condition_filtering_pct"]).filter(|percent| *percent < 100.0),
+        bounds: node.text_list("ranges").filter(|ranges| !ranges.is_empty()).map(bounds),
+        rows: node.number_field(&["rows", "resulting_rows", "records", "rows_for_plan"]),
+        cost: node.number_field(&["cost", "cost_for_plan"]),
+        filtered: node
+            .number_field(&["condition_filtering_pct"])
+            .filter(|percent| *percent < 100.0),
     })
 }
 
 /// What a decision is about.
 fn of(node: &JsonTree, step: Option<&str>, place: &Place) -> String {
-    let index = node.text("index").or(node.get("range_access_plan").and_then(|p| p.text("index")));
-    let used = node.get("range_details").and_then(|details| details.text("used_index"));
+    let index = node
+        .text_field("index")
+        .or(node.get("range_access_plan").and_then(|p| p.text_field("index")));
+    let used = node.get("range_details").and_then(|details| details.text_field("used_index"));
     let behind = || {
         if place.before.is_empty() {
             return String::new();
@@ -151,7 +158,7 @@ fn of(node: &JsonTree, step: Option<&str>, place: &Place) -> String {
             joined.map(String::as_str).collect::<Vec<_>>().join(", ")
         }
         (Some("access"), index) => {
-            let how = node.text("access_type").map_or_else(|| "?".to_owned(), words);
+            let how = node.text_field("access_type").map_or_else(|| "?".to_owned(), words);
             let by = index.map_or(String::new(), |index| format!(" by {index}"));
             format!("{}{}: {how}{by}", place.table, behind())
         }

@@ -24,7 +24,7 @@
 
 use dbdyno_model::LEFT_OUT;
 
-use super::filled::filled;
+use super::filled::filled_lines;
 use super::form::{
     ALLOCATIONS, Form, MeasureUnit, PROCESSOR, ProfileError, ProfileMeasure, WALL, Weighing,
 };
@@ -103,7 +103,7 @@ pub(super) fn each_stack(
     let (mut kind, mut first, mut above) = (None, None::<&str>, None::<Weight<'_>>);
     let (mut total, mut share, mut squares, mut stacks) = (0.0, 0.0, 0.0, 0_u64);
     let (mut table, mut functions) = (None, 0_u64);
-    for (number, line) in filled(text).chain([(0, "")]) {
+    for (number, line) in filled_lines(text).chain([(0, "")]) {
         kind = kind.or_else(|| started(line));
         if let Some(name) = frame(line).filter(|_| above.is_some()) {
             stack.push(number, name.into())?;
@@ -111,7 +111,7 @@ pub(super) fn each_stack(
         }
         if let Some(of) = above.take_if(|_| !stack.is_empty()) {
             stacks += 1;
-            stack.give("", of.value, take);
+            stack.emit_sighting("", of.value, take);
             (total, share, squares) = (total + of.value, share + of.share, squares + of.square());
         }
         table = head_of_flat(line).or(table);
@@ -159,7 +159,7 @@ pub(super) fn each_stack(
         if functions == 0 { format!("{stacks} stacks") } else { format!("{functions} functions") };
     Ok(Form {
         taken_for: format!("async-profiler's text of {event}, {count}, {told:.1} % of it"),
-        measure: ProfileMeasure::of(MeasureUnit::Event, Some(event)),
+        measure: ProfileMeasure::of_unit(MeasureUnit::Event, Some(event)),
         weighing: Weighing::Unit(unit),
         is_excerpt,
     })

@@ -15,10 +15,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::filled::filled;
+use super::filled::filled_lines;
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
-use super::stack::{Stack, cut};
+use super::stack::{Stack, cut_name};
 
 /// Threads of a process, at most: Linux numbers 4 million, and servers have some thousand.
 const THREADS_MOST: usize = 200_000;
@@ -61,9 +61,9 @@ pub(super) fn each_stack(
     let (mut is_headed, mut is_again) = (false, false);
     let mut give = |stack: &mut Stack<'_>| {
         stacks += u64::from(!stack.is_empty());
-        stack.give("", 1.0, take);
+        stack.emit_sighting("", 1.0, take);
     };
-    for (number, line) in filled(text) {
+    for (number, line) in filled_lines(text) {
         if is_thread(line) {
             give(&mut stack);
             (is_headed, is_again) = (true, false);
@@ -102,7 +102,7 @@ pub(super) fn each_stack(
 fn of_threads(taken_for: String) -> Form {
     Form {
         taken_for,
-        measure: ProfileMeasure::of(MeasureUnit::Thread, None),
+        measure: ProfileMeasure::of_unit(MeasureUnit::Thread, None),
         weighing: Weighing::Unit(1.0),
         is_excerpt: false,
     }
@@ -138,7 +138,7 @@ fn function(frame: &str) -> Option<Cow<'_, str>> {
     // coredumpctl: `(libc.so.6 + 0x6d7e9)`
     let file = file.or_else(|| Some(rest.split_once('(')?.1.split_once(" + ")?.0));
     let file = file.map(|file| file.rsplit('/').next().unwrap_or(file));
-    Some(format!("[{}]", cut(file.unwrap_or("unknown"))).into())
+    Some(format!("[{}]", cut_name(file.unwrap_or("unknown"))).into())
 }
 
 /// Where the arguments begin: the first ` (` outside of templates.
@@ -196,7 +196,7 @@ pub(super) fn each_sum(
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let (mut threads, mut stacks) = (0, 0_u64);
-    for (number, line) in filled(text) {
+    for (number, line) in filled_lines(text) {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') || line.starts_with("```") || is_date(line) {
             continue;
@@ -231,8 +231,10 @@ fn name(text: &str) -> Option<Cow<'_, str>> {
     };
     match text.split_once("::??") {
         _ if text.is_empty() => None,
-        Some((file, "")) => Some(format!("[{}]", cut(file)).into()),
-        _ if text == "??" && file.is_some() => file.map(|file| format!("[{}]", cut(file)).into()),
+        Some((file, "")) => Some(format!("[{}]", cut_name(file)).into()),
+        _ if text == "??" && file.is_some() => {
+            file.map(|file| format!("[{}]", cut_name(file)).into())
+        }
         _ if text == "??" => Some("[unknown]".into()),
         _ => Some(text.into()),
     }

@@ -16,7 +16,7 @@
 //!
 //! The heading says what is counted; where it is missing, the functions may (see `read`).
 
-use super::filled::filled;
+use super::filled::filled_lines;
 use super::form::{Form, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
 use super::stack::{Stack, is_left_out};
@@ -57,7 +57,7 @@ const HEADINGS: [Heading; 3] = [
 /// and a count.
 pub(super) fn is_of_bcc(text: &str) -> bool {
     let mut was_process = false;
-    filled(text).take(HEAD_LINES).any(|(_, line)| {
+    filled_lines(text).take(HEAD_LINES).any(|(_, line)| {
         let is_count = was_process && line.trim().parse::<u64>().is_ok();
         was_process = named_process(line).is_some();
         is_count || heading(line).is_some()
@@ -91,7 +91,7 @@ pub(super) fn each_stack(
     let mut stack = Stack::default();
     let (mut stacks, mut found, mut process) = (0_u64, None::<&Heading>, "");
     let mut is_waker = false;
-    for (number, line) in filled(text) {
+    for (number, line) in filled_lines(text) {
         if let Some(other) = heading(line) {
             match found {
                 Some(first) if first.counts != other.counts => {
@@ -128,13 +128,13 @@ pub(super) fn each_stack(
         match line.trim().parse::<u64>() {
             Ok(count) => {
                 stacks += u64::from(!stack.is_empty());
-                stack.give(std::mem::take(&mut process), count as f64, take);
+                stack.emit_sighting(std::mem::take(&mut process), count as f64, take);
             }
             Err(_) => stack.push(number, frame(line).into())?,
         }
     }
     let (whose, measure) = match found {
-        Some(of) => (of.whose, ProfileMeasure::of(of.unit, Some(of.counts))),
+        Some(of) => (of.whose, ProfileMeasure::of_unit(of.unit, Some(of.counts))),
         None => ("stacks", ProfileMeasure::UNTOLD),
     };
     let of = measure.event.as_ref().map_or_else(String::new, |event| format!(" of {event}"));

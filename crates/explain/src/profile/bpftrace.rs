@@ -22,8 +22,10 @@ use std::collections::{HashMap, HashSet};
 
 use dbdyno_model::random::key_of;
 
-use super::filled::{filled, is_digits};
-use super::form::{Form, MeasureUnit, OFF_CPU, ProfileError, ProfileMeasure, Weighing, letters};
+use super::filled::{filled_lines, is_digits};
+use super::form::{
+    Form, MeasureUnit, OFF_CPU, ProfileError, ProfileMeasure, Weighing, lowercase_letters,
+};
 use super::perf_script;
 use super::programs::Sighting;
 use super::stack::{Stack, is_left_out};
@@ -111,7 +113,7 @@ impl<'t> MapPrints<'t> {
         let mut stacks = 0;
         for mut entry in self.entries.into_iter().skip(begin) {
             stacks += u64::from(!entry.stack.is_empty());
-            entry.stack.give(entry.program, entry.count, take);
+            entry.stack.emit_sighting(entry.program, entry.count, take);
         }
         (stacks, told)
     }
@@ -133,7 +135,7 @@ pub(super) fn each_stack(
     let (mut map, mut begun, mut is_off_cpu) = (None, None, false);
     let (mut prints, mut key) = (MapPrints::default(), 0_u64);
     let mut program = "";
-    for (number, line) in filled(text) {
+    for (number, line) in filled_lines(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
         if is_left_out(line) {
             return Err(wrong(
@@ -198,7 +200,7 @@ pub(super) fn each_stack(
 /// What a map is.
 fn form(map: &str, is_off_cpu: bool, what: &str) -> Form {
     let of = if is_off_cpu { format!(" of {OFF_CPU}") } else { String::new() };
-    let off_cpu = ProfileMeasure::of(MeasureUnit::Event, Some(OFF_CPU));
+    let off_cpu = ProfileMeasure::of_unit(MeasureUnit::Event, Some(OFF_CPU));
     Form {
         taken_for: format!("bpftrace map @{map}{of}, {what}"),
         measure: if is_off_cpu { off_cpu } else { ProfileMeasure::UNTOLD },
@@ -214,7 +216,7 @@ fn word_of_key(key: &str) -> Option<&str> {
 
 /// `Tracing nanosecond time in off-CPU stacks.`, `offcpu`, `off_cpu_ns`
 fn tells_off_cpu(text: &str) -> bool {
-    letters(text).contains("offcpu")
+    lowercase_letters(text).contains("offcpu")
 }
 
 /// `finish_task_switch+106`, `0x7f3a`, or with `perf`: `7f3a main+0x1a (/usr/bin/x)`.
@@ -225,7 +227,7 @@ fn frame(line: &str) -> Option<Cow<'_, str>> {
     }
     let is_address = |word: &str| word.len() >= 4 && word.bytes().all(|b| b.is_ascii_hexdigit());
     if line.split_once(' ').is_some_and(|(address, _)| is_address(address)) {
-        return perf_script::frame(line);
+        return perf_script::frame_function(line);
     }
     let is_offset = |(_, offset): &(&str, &str)| {
         let digits = offset.strip_prefix("0x").unwrap_or(offset);

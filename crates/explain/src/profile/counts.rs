@@ -60,7 +60,7 @@ mod tests {
     const SAMPLES: u64 = 2_000;
 
     fn uniform(stream: &mut RandomStream) -> f64 {
-        stream.below(1 << 40) as f64 / (1_u64 << 40) as f64
+        stream.next_below(1 << 40) as f64 / (1_u64 << 40) as f64
     }
 
     /// An amount whose logarithm is about normal with this deviation, around a middle.
@@ -114,7 +114,7 @@ mod tests {
     fn of_equal_profiles_nothing_is_called_changed_whatever_weights_are() {
         let cycles = |stream: &mut RandomStream, at: usize| match at {
             // As each recording begins, until the kernel has found the period.
-            50.. => 1.0 + (stream.below(9) as f64),
+            50.. => 1.0 + (stream.next_below(9) as f64),
             _ => amount(stream, 170_000.0, 0.4),
         };
         let clock = |_: &mut RandomStream, _: usize| 10_101_010.0;
@@ -122,7 +122,7 @@ mod tests {
         let micros = |stream: &mut RandomStream, _: usize| amount(stream, 400.0, 1.5);
         let millis = |stream: &mut RandomStream, _: usize| amount(stream, 4.0, 1.5);
         let bytes = |stream: &mut RandomStream, _: usize| {
-            [16.0, 32.0, 64.0, 1_024.0, 65_536.0, 1_048_576.0][stream.below(6) as usize]
+            [16.0, 32.0, 64.0, 1_024.0, 65_536.0, 1_048_576.0][stream.next_below(6) as usize]
         };
         type Draw<'d> = &'d dyn Fn(&mut RandomStream, usize) -> f64;
         let kinds: [(&str, Draw<'_>); 10] = [

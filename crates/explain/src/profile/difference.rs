@@ -17,9 +17,9 @@ use dbdyno_model::{
 use dbdyno_stats as stats;
 
 use super::excerpt::Untold;
-use super::flame::{Text, tree};
+use super::flame::{Text, frame_tree};
 use super::form::{MeasureUnit, ProfileError, ProfileMeasure};
-use super::names::{Pair, pairs};
+use super::names::{Pair, match_functions};
 use super::samples::Profile;
 use crate::effect::WIDE;
 
@@ -43,13 +43,13 @@ const Q_MOST: f64 = 0.05;
 
 /// Why profiles cannot be compared, where they count different things: cycles and instructions,
 /// samples of a processor and threads that wait.
-pub fn contradiction(base: &[WeightedProfile], test: &[WeightedProfile]) -> Option<String> {
+pub fn why_incomparable(base: &[WeightedProfile], test: &[WeightedProfile]) -> Option<String> {
     let mut all = base.iter().chain(test);
     let first = &all.next()?.profile.measure;
     let place = base.first()?.profile.place;
     let other = all
         .map(|one| (&one.profile.measure, one.profile.place))
-        .find(|(other, theirs)| first.contradicts(other) || *theirs != place)
+        .find(|(other, theirs)| first.is_incomparable_with(other) || *theirs != place)
         .map(|(other, _)| other)?;
     Some(format!(
         "one profile counts {}, and another one {}: nothing follows from comparing them; give \
@@ -96,7 +96,7 @@ pub fn difference(base: &[WeightedProfile], test: &[WeightedProfile]) -> Profile
     let sides = PerArm { base, test };
     let scale = scale_of(base, test);
     let sums = PerArm::from_fn(|arm| sum(sides[arm]));
-    let pairs = pairs(&sums.base, &sums.test);
+    let pairs = match_functions(&sums.base, &sums.test);
     let operations = PerArm::from_fn(|arm| operations(sides[arm], scale));
     let whole = sums.base.total / operations.base.iter().sum::<f64>();
     let tells_samples = PerArm::from_fn(|arm| tells_samples(sides[arm]));
@@ -182,7 +182,7 @@ fn idle_share(side: &[WeightedProfile]) -> f64 {
 /// What excerpts among the profiles do not tell.
 fn untold(base: &[WeightedProfile], test: &[WeightedProfile]) -> Untold {
     let sides = PerArm { base, test };
-    Untold::of(&sides.map(|side| side.iter().map(|one| &one.profile).collect()))
+    Untold::of_profiles(&sides.map(|side| side.iter().map(|one| &one.profile).collect()))
 }
 
 /// The stacks of both sides as one tree of frames; `texts` are those that the profiles were read
@@ -190,13 +190,13 @@ fn untold(base: &[WeightedProfile], test: &[WeightedProfile]) -> Untold {
 ///
 /// # Errors
 /// The first line that is no stack.
-pub fn flame(
+pub fn flame_graph(
     base: &[WeightedProfile],
     test: &[WeightedProfile],
     texts: &PerArm<Vec<&str>>,
 ) -> Result<FlameNode, ProfileError> {
     let sides = PerArm { base, test };
-    let pairs = untold(base, test).together(pairs(&sum(base), &sum(test)));
+    let pairs = untold(base, test).merge_left_out(match_functions(&sum(base), &sum(test)));
     let is_by_operation = scale_of(base, test) == ProfileScale::Operations;
     let of_side = |arm: Arm| {
         let both = texts[arm].iter().zip(sides[arm]);
@@ -206,7 +206,7 @@ pub fn flame(
         })
         .collect()
     };
-    tree(&PerArm::from_fn(of_side), &pairs)
+    frame_tree(&PerArm::from_fn(of_side), &pairs)
 }
 
 /// What the cost of an operation is told in.
@@ -415,7 +415,7 @@ mod tests {
         let mut counts = vec![0_u64; 200];
         let mut stream = stream(&[seed]);
         for _ in 0..samples {
-            let place = ends[199] * (stream.below(1 << 40) as f64 / (1_u64 << 40) as f64);
+            let place = ends[199] * (stream.next_below(1 << 40) as f64 / (1_u64 << 40) as f64);
             counts[ends.partition_point(|end| *end < place).min(199)] += 1;
         }
         let mut text = format!("# samples: {samples}\n");
@@ -517,7 +517,7 @@ mod tests {
         let texts = PerArm { base: vec![&*cut], test: vec![&*tail] };
         let side =
             |text: &str| [WeightedProfile { profile: read(text).unwrap(), operations: Some(1.0) }];
-        let tree = flame(&side(&cut), &side(&tail), &texts).unwrap();
+        let tree = flame_graph(&side(&cut), &side(&tail), &texts).unwrap();
         let mut frames: Vec<&str> = tree.callees.iter().map(|one| one.name.as_str()).collect();
         frames.sort_unstable();
         assert_eq!(frames, ["[left out of an excerpt]", "lock"], "the graph claims none either");
@@ -581,15 +581,17 @@ mod tests {
         let threads = "  7 poll,main\n";
         let (untold, shares) = ("main;f 12\n", report(""));
         for (base, test) in [(&counted, &instructions), (&cycles, &instructions)] {
-            assert!(contradiction(&of(base), &of(test)).unwrap().contains("cycles, and another"));
+            assert!(
+                why_incomparable(&of(base), &of(test)).unwrap().contains("cycles, and another")
+            );
         }
-        assert!(contradiction(&of(&counted), &of(threads)).unwrap().contains("threads"));
+        assert!(why_incomparable(&of(&counted), &of(threads)).unwrap().contains("threads"));
         let (off, clock) = ("# event: offcpu-time\nf 9\n", "# event: cpu-clock\nf 9\n");
         for (base, test) in [(off, clock), (off, untold), (untold, off), (off, &*cycles)] {
-            let why = contradiction(&of(base), &of(test)).unwrap();
+            let why = why_incomparable(&of(base), &of(test)).unwrap();
             assert!(why.contains("off-CPU time"), "{why}");
         }
-        assert_eq!(contradiction(&of(clock), &of("# event: task-clock\nf 9\n")), None);
+        assert_eq!(why_incomparable(&of(clock), &of("# event: task-clock\nf 9\n")), None);
         for (base, test, scale) in [
             (&*counted, &*counted, ProfileScale::Operations),
             (&counted, &cycles, ProfileScale::Samples),
@@ -598,7 +600,7 @@ mod tests {
             (untold, &counted, ProfileScale::Samples),
             (untold, untold, ProfileScale::Operations),
         ] {
-            assert_eq!(contradiction(&of(base), &of(test)), None);
+            assert_eq!(why_incomparable(&of(base), &of(test)), None);
             assert_eq!(difference(&of(base), &of(test)).scale, scale, "{base} {test}");
         }
         let measure = |text: &str| difference(&of(text), &of(text)).measure;
@@ -645,7 +647,7 @@ mod tests {
                 own: scaled(own),
                 by_caller: by_caller.collect(),
                 total: total * 1_001_001.0,
-                ..Profile::nothing()
+                ..Profile::without_samples()
             };
             WeightedProfile { profile, operations: one.operations }
         };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use dbdyno_model::{Arm, LEFT_OUT, PerArm, UntoldFunction};
 
-use super::names::{Pair, pairs};
+use super::names::{Pair, match_functions};
 use super::samples::Profile;
 
 /// Functions that an excerpt does not tell, by their names on each side, those first that have the
@@ -27,14 +27,14 @@ pub(super) struct Untold {
 
 impl Untold {
     /// Of the profiles of both sides.
-    pub(super) fn of(sides: &PerArm<Vec<&Profile>>) -> Untold {
+    pub(super) fn of_profiles(sides: &PerArm<Vec<&Profile>>) -> Untold {
         let mut untold =
             Untold { names: PerArm::from_fn(|_| BTreeSet::new()), functions: Vec::new() };
         if !sides.base.iter().chain(&sides.test).any(|one| one.is_excerpt) {
             return untold;
         }
         let sums = PerArm::from_fn(|arm| Profile::sum(sides[arm].iter().copied()));
-        for pair in pairs(&sums.base, &sums.test) {
+        for pair in match_functions(&sums.base, &sums.test) {
             let lacking = PerArm::from_fn(|arm| {
                 sides[arm].iter().any(|one| one.is_excerpt && !tells(one, &pair, arm))
             });
@@ -62,7 +62,7 @@ impl Untold {
     }
 
     /// Functions of both sides, where all that is untold counts as left out.
-    pub(super) fn together(&self, mut pairs: Vec<Pair>) -> Vec<Pair> {
+    pub(super) fn merge_left_out(&self, mut pairs: Vec<Pair>) -> Vec<Pair> {
         let is_untold = |pair: &Pair| {
             let of = |arm: Arm| {
                 pair.names[arm]

@@ -2,7 +2,7 @@
 
 /// Lines with something in them, with their numbers from 1. Of blank ones together one is given,
 /// for it may end a sample.
-pub(super) fn filled(text: &str) -> FilledText<'_> {
+pub(super) fn filled_lines(text: &str) -> FilledText<'_> {
     FilledText { rest: text, number: 0 }
 }
 
@@ -11,7 +11,7 @@ pub(super) fn is_digits(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// See [`filled`].
+/// See [`filled_lines`].
 #[derive(Clone)]
 pub(super) struct FilledText<'t> {
     rest: &'t str,
@@ -50,9 +50,9 @@ mod tests {
     #[test]
     fn blank_lines_are_passed_at_once() {
         let text = format!("a\n{}b\r\n\r\nc", "\n".repeat(1_000_000));
-        let lines: Vec<_> = filled(&text).collect();
+        let lines: Vec<_> = filled_lines(&text).collect();
         let expected = [(1, "a"), (2, ""), (1_000_002, "b"), (1_000_003, ""), (1_000_004, "c")];
         assert_eq!(lines, expected);
-        assert_eq!(filled("").next(), None);
+        assert_eq!(filled_lines("").next(), None);
     }
 }

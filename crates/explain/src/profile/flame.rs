@@ -17,7 +17,7 @@ use std::sync::Arc;
 use dbdyno_model::{Arm, FlameNode, LEFT_OUT, PerArm};
 
 use super::form::ProfileError;
-use super::function_name::plain;
+use super::function_name::plain_name;
 use super::names::{Pair, is_of_a_file};
 use super::read::each_stack;
 
@@ -47,7 +47,7 @@ pub(super) struct Text<'t> {
 ///
 /// # Errors
 /// The first line that is no stack, and more stacks than a page can show.
-pub(super) fn tree(
+pub(super) fn frame_tree(
     sides: &PerArm<Vec<Text<'_>>>,
     pairs: &[Pair],
 ) -> Result<FlameNode, ProfileError> {
@@ -166,7 +166,7 @@ impl<'p> Names<'p> {
 
     fn meet(&mut self, arm: Arm, name: &str) -> FunctionKey {
         let first = self.renamed[arm].get(name).copied().unwrap_or(name);
-        let key: Arc<str> = match plain(first) {
+        let key: Arc<str> = match plain_name(first) {
             plain if plain.is_empty() => first.into(),
             plain => plain.into(),
         };
@@ -272,7 +272,7 @@ mod tests {
     fn of(base: &str, test: &str, operations: [Option<f64>; 2], pairs: &[Pair]) -> FlameNode {
         let text = |stacks, operations| vec![Text { stacks, process: None, operations }];
         let sides = PerArm { base: text(base, operations[0]), test: text(test, operations[1]) };
-        tree(&sides, pairs).unwrap()
+        frame_tree(&sides, pairs).unwrap()
     }
 
     fn lines(node: &FlameNode, depth: usize, out: &mut Vec<String>) {

@@ -62,7 +62,7 @@ pub enum CodePart {
 
 impl CodePart {
     /// Of an event as perf writes it: `cycles:uppp`.
-    pub(super) fn of(event: &str) -> CodePart {
+    pub(super) fn of_event(event: &str) -> CodePart {
         let event = event.trim().trim_matches('\'').trim_end_matches(':');
         let restricted = event.rsplit_once(':').map_or("", |(_, end)| end);
         match [restricted.contains('u'), restricted.contains('k')] {
@@ -74,7 +74,7 @@ impl CodePart {
     }
 
     /// Of both together.
-    pub(super) fn with(self, other: CodePart) -> CodePart {
+    pub(super) fn union_with(self, other: CodePart) -> CodePart {
         if self == other { self } else { CodePart::Whole }
     }
 }
@@ -115,13 +115,13 @@ fn counted(event: &str) -> &str {
     match event {
         "cpu" | "cpu-clock" | "task-clock" => PROCESSOR,
         "wall" | "wall-clock" => WALL,
-        off_cpu if letters(off_cpu).starts_with("offcpu") => OFF_CPU,
+        off_cpu if lowercase_letters(off_cpu).starts_with("offcpu") => OFF_CPU,
         other => other,
     }
 }
 
 /// The letters of a name in lower case: `offcputime` of `off-CPU time`.
-pub(super) fn letters(name: &str) -> String {
+pub(super) fn lowercase_letters(name: &str) -> String {
     let letters = name.chars().filter(char::is_ascii_alphabetic);
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
@@ -129,7 +129,7 @@ pub(super) fn letters(name: &str) -> String {
 /// Whether an event has an amount of its own each time, as a wait has a time and an allocation
 /// bytes, so that sums of it tell no number of samples.
 pub(super) fn is_amount(event: &str) -> bool {
-    let event = letters(event);
+    let event = lowercase_letters(event);
     ["offcpu", "alloc", "bytes", "wait", "delay", "block", "contention"]
         .iter()
         .any(|word| event.contains(word))
@@ -140,12 +140,12 @@ impl ProfileMeasure {
     pub(super) const UNTOLD: ProfileMeasure =
         ProfileMeasure { unit: MeasureUnit::Untold, event: None, part: CodePart::Whole };
 
-    pub(super) fn of(unit: MeasureUnit, event: Option<&str>) -> ProfileMeasure {
+    pub(super) fn of_unit(unit: MeasureUnit, event: Option<&str>) -> ProfileMeasure {
         let event = event.filter(|event| !event.is_empty()).map(counted);
         ProfileMeasure { unit, event: event.map(str::to_owned), part: CodePart::Whole }
     }
 
-    pub(super) fn within(self, part: CodePart) -> ProfileMeasure {
+    pub(super) fn with_part(self, part: CodePart) -> ProfileMeasure {
         ProfileMeasure { part, ..self }
     }
 
@@ -175,7 +175,7 @@ impl ProfileMeasure {
     }
 
     /// Whether two profiles count different things, so that nothing follows from comparing them.
-    pub(super) fn contradicts(&self, other: &ProfileMeasure) -> bool {
+    pub(super) fn is_incomparable_with(&self, other: &ProfileMeasure) -> bool {
         let is_of_threads = |one: &ProfileMeasure| one.unit == MeasureUnit::Thread;
         let is_untold = |one: &ProfileMeasure| one.unit == MeasureUnit::Untold;
         if self.is_off_cpu() || other.is_off_cpu() {

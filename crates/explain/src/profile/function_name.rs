@@ -116,7 +116,7 @@ fn without_hashes(name: &str) -> String {
 
 /// The function that a name is, without what compilers add, parameters, templates and what it
 /// returns.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn plain_name(name: &str) -> String {
     let name = one_function(name).replace(NAMELESS, "").replace("operator()", "operator_call");
     let name = name.replace("[abi:cxx11]", "").replace("std::__cxx11::", "std::");
     let mut text = String::with_capacity(name.len());
@@ -223,7 +223,7 @@ mod tests {
             ),
             ("<A<u8>>::new::h0123456789abcdef", "<A>::new"),
         ] {
-            assert_eq!(plain(name), is, "{name}");
+            assert_eq!(plain_name(name), is, "{name}");
         }
     }
 
@@ -233,7 +233,7 @@ mod tests {
             let once = one_function(&name);
             prop_assert_eq!(one_function(&once), once.clone());
             prop_assert!(once.is_empty() == name.trim().is_empty(), "{once:?}");
-            let _ = plain(&name);
+            let _ = plain_name(&name);
         }
     }
 }

@@ -35,9 +35,9 @@ mod waits;
 
 pub(crate) use names::matched_names;
 
-pub use difference::{WeightedProfile, contradiction, difference, flame};
+pub use difference::{WeightedProfile, difference, flame_graph, why_incomparable};
 pub use form::{CodePart, EVENT_LINE, MeasureUnit, ProfileError, ProfileMeasure, SAMPLES_LINE};
 pub use function_name::one_function;
 pub use read::{read, read_process};
 pub use samples::Profile;
-pub use waits::{WaitStacks, by_class, part_rest, waits};
+pub use waits::{WaitStacks, by_class, compare_waits, part_rest};

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use dbdyno_model::{FunctionPlace, Match, PerArm};
 
-use super::function_name::{one_function, plain};
+use super::function_name::{one_function, plain_name};
 use super::samples::Profile;
 
 /// Callers and callees must be so much alike.
@@ -74,11 +74,11 @@ pub(super) struct Pair {
 
 /// The names of two profiles that are one function each, and how they were matched.
 pub(crate) fn matched_names(base: &Profile, test: &Profile) -> Vec<(PerArm<Names>, Match)> {
-    pairs(base, test).into_iter().map(|pair| (pair.names, pair.matched)).collect()
+    match_functions(base, test).into_iter().map(|pair| (pair.names, pair.matched)).collect()
 }
 
 /// Matches the functions of two profiles, all of a side added up.
-pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
+pub(super) fn match_functions(base: &Profile, test: &Profile) -> Vec<Pair> {
     // A function with its pieces and copies is one.
     let (mut base_left, mut test_left) = (by_function(base), by_function(test));
     let mut found: Vec<Pair> = Vec::new();
@@ -97,7 +97,7 @@ pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
     let (mut base_plain, mut test_plain) = (by_plain(base_left), by_plain(test_left));
     // What has no parameters in one profile has them in another one.
     for one in found.iter_mut() {
-        let name = plain(&one.names.base[0]);
+        let name = plain_name(&one.names.base[0]);
         if name != one_function(&one.names.base[0]) {
             continue;
         }
@@ -140,7 +140,7 @@ fn by_function(profile: &Profile) -> BTreeMap<String, Names> {
 /// The same by plain names.
 fn by_plain(names: BTreeMap<String, Names>) -> BTreeMap<String, Names> {
     let mut by: BTreeMap<String, Names> = BTreeMap::new();
-    names.into_iter().for_each(|(name, all)| by.entry(plain(&name)).or_default().extend(all));
+    names.into_iter().for_each(|(name, all)| by.entry(plain_name(&name)).or_default().extend(all));
     by
 }
 
@@ -199,7 +199,7 @@ fn around(profile: &Profile, names: &[Arc<str>]) -> Around {
     let is_one = |name: &Arc<str>| names.contains(name);
     for ((caller, name), samples) in &profile.by_caller {
         if is_one(name) && !is_one(caller) {
-            *callers.entry(plain(caller)).or_default() += samples;
+            *callers.entry(plain_name(caller)).or_default() += samples;
         }
         if is_one(caller) && !is_one(name) && !is_of_a_file(name) {
             *callees.entry(name).or_default() += samples;
@@ -216,7 +216,7 @@ fn around(profile: &Profile, names: &[Arc<str>]) -> Around {
         *samples >= OWN_CALLEE_LEAST * whole
     });
     let mut by_plain = BTreeMap::new();
-    own.for_each(|(name, samples)| *by_plain.entry(plain(name)).or_default() += samples);
+    own.for_each(|(name, samples)| *by_plain.entry(plain_name(name)).or_default() += samples);
     Around { callers, callees: by_plain }
 }
 
@@ -272,10 +272,10 @@ mod tests {
         };
         let base = read(&text("mutex_spin", "fill_help_tables")).unwrap();
         let test = read(&text("crc32_fast", "open_ssl_digest")).unwrap();
-        let pairs = pairs(&base, &test);
+        let pairs = match_functions(&base, &test);
         assert!(pairs.iter().all(|pair| pair.matched != Match::Renamed), "{pairs:?}");
         let test = read(&text("mutex_spin_wait", "open_ssl_digest")).unwrap();
-        let pairs = self::pairs(&base, &test);
+        let pairs = self::match_functions(&base, &test);
         let renamed = pairs.iter().filter(|pair| pair.matched == Match::Renamed);
         let names: Vec<&str> = renamed.map(|pair| &*pair.names.test[0]).collect();
         assert_eq!(names, ["mutex_spin_wait"]);
@@ -298,7 +298,7 @@ mod tests {
                     m;memcpy@GLIBC_2.2.5 20\nm;g(int) 9\nm;g(long) 8\nm;h 7\nm;h.isra.0 3\n";
         let test = "m;f(int) 60\nm;f(int) [clone .part.1] 30\nm;memcpy@@GLIBC_2.14 20\n\
                     m;g(int) 9\nm;g(long) 8\nm;h.isra.0 9\nm;h(long, int) 1\n";
-        let pairs = pairs(&read(base).unwrap(), &read(test).unwrap());
+        let pairs = match_functions(&read(base).unwrap(), &read(test).unwrap());
         let mut told: Vec<(usize, usize, Match)> = pairs
             .iter()
             .map(|pair| (pair.names.base.len(), pair.names.test.len(), pair.matched))
@@ -319,7 +319,7 @@ mod tests {
     fn of_two_that_are_as_much_alike_none_is_called_renamed() {
         let base = "m;row_read_old_rec 100\nm;row_read_old_key 100\nm;rest 500\n";
         let test = "m;row_read_old_page 100\nm;rest 500\n";
-        let pairs = pairs(&read(base).unwrap(), &read(test).unwrap());
+        let pairs = match_functions(&read(base).unwrap(), &read(test).unwrap());
         assert!(pairs.iter().all(|pair| pair.matched != Match::Renamed), "{pairs:?}");
     }
 
@@ -333,7 +333,7 @@ mod tests {
             "m;same 100\nm;old(long) 50\nm;split 30\nm;split.part.0 40\nm;row_search_mvcc 40\n\
              m;row_search_mvcc;leaf 200\nm;new;y;z 9\nm;new 3\n",
         );
-        let pairs = pairs(&base.unwrap(), &test.unwrap());
+        let pairs = match_functions(&base.unwrap(), &test.unwrap());
         let of = |name: &str| {
             let has = |pair: &&Pair| {
                 pair.names.base.iter().chain(&pair.names.test).any(|known| **known == *name)

@@ -1,9 +1,9 @@
 //! Profiles of other tools, which are known by how they begin and not read: what makes stacks of
 //! them that are.
 
-use super::filled::filled;
+use super::filled::filled_lines;
 use super::form::ProfileError;
-use crate::beginning::beginning;
+use crate::beginning::text_beginning;
 
 /// Lines at the beginning by which a tool is known.
 const LINES_MOST: usize = 12;
@@ -138,19 +138,19 @@ const INSTRUMENTS: &str = "what stackcollapse-instruments.pl makes of a deep cop
 
 /// Whose output a line is part of that stands in no profile that is read: its beginning tells.
 fn told_by_line(line: &str) -> Option<(&'static str, &'static str)> {
-    let line = beginning(line, LINE_BYTES);
+    let line = text_beginning(line, LINE_BYTES);
     let found = LINES.iter().find(|(parts, ..)| parts.iter().all(|part| line.contains(part)));
     found.map(|(_, whose, instead)| (*whose, *instead))
 }
 
 /// Why a text is refused that another tool has written, by its name.
-pub(super) fn refusal(text: &str) -> Option<ProfileError> {
+pub(super) fn other_tool_refusal(text: &str) -> Option<ProfileError> {
     let refused = |line: usize, whose: &str, instead: &str| {
         ProfileError::new(line, format!("this is {whose}, which is not read; give {instead}"))
     };
-    let head = beginning(text, HEAD_BYTES);
+    let head = text_beginning(text, HEAD_BYTES);
     if text.trim_start().starts_with(['{', '[']) {
-        let head = beginning(text, DOCUMENT_BYTES);
+        let head = text_beginning(text, DOCUMENT_BYTES);
         let known = DOCUMENTS.iter().find(|(name, ..)| head.contains(name));
         let unknown = ("a document of JSON that is not known", "stacks as `main;work;read 12`");
         let is_document = text.trim_end().ends_with(['}', ']']);
@@ -159,7 +159,7 @@ pub(super) fn refusal(text: &str) -> Option<ProfileError> {
             None => is_document.then(|| refused(1, unknown.0, unknown.1)),
         };
     }
-    for (number, line) in filled(text).filter(|(_, line)| !line.is_empty()).take(LINES_MOST) {
+    for (number, line) in filled_lines(text).filter(|(_, line)| !line.is_empty()).take(LINES_MOST) {
         let line = line.trim_start();
         // A function of a stack may be called so.
         if line.contains(';') && line.ends_with(|c: char| c.is_ascii_digit()) {

@@ -29,13 +29,13 @@ use std::collections::BTreeSet;
 
 use dbdyno_model::LEFT_OUT;
 
-use super::filled::{filled, is_digits};
+use super::filled::{filled_lines, is_digits};
 use super::form::{
     CodePart, Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, plain_event, two_events,
 };
 use super::lost::LostSamples;
 use super::programs::Threads;
-use super::stack::cut;
+use super::stack::cut_name;
 
 /// The share of all samples from which on a report is taken for whole: lines are rounded.
 const WHOLE: f64 = 0.97;
@@ -93,7 +93,7 @@ impl<'t> Head<'t> {
                     return Err(group_refused(number, quoted(group)));
                 }
                 let event = event.map(quoted);
-                self.part = event.map_or(self.part, CodePart::of);
+                self.part = event.map_or(self.part, CodePart::of_event);
                 event.map(plain_event)
             }
             (None, None) => return Ok(()),
@@ -135,7 +135,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let (mut head, mut columns, mut threads) = (Head::default(), None, Threads::default());
     let mut tables = Tables::default();
-    for (number, line) in filled(text) {
+    for (number, line) in filled_lines(text) {
         let line = off_screen(line);
         if is_of_diff(line) {
             let what = "`perf diff` has printed this: differences of two profiles, and no profile; \
@@ -151,7 +151,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
                     return Err(columns_unknown(number, columns.is_some()));
                 }
                 if !row.program.is_empty() {
-                    threads.note(row.program, file);
+                    threads.note_file(row.program, file);
                 }
                 tables.row(number, whole)?;
                 Some(row)
@@ -166,7 +166,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     if rows.is_empty() {
         return Ok(None);
     }
-    let programs = threads.programs();
+    let programs = threads.into_programs();
     tables.whole(rows.iter().map(|row| row.weight).sum())?;
     let (whole, sample, unit) = head.whole();
     let told: f64 = rows.iter().map(|row| row.weight).sum();
@@ -185,7 +185,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     let tool = if head.screens > 0 { "`perf top`" } else { "`perf report`" };
     let form = Form {
         taken_for: format!("{tool}{of}, {count} functions, {told:.1} % of it{}", head.lost),
-        measure: ProfileMeasure::of(unit, head.event).within(head.part),
+        measure: ProfileMeasure::of_unit(unit, head.event).with_part(head.part),
         weighing: Weighing::Unit(sample),
         is_excerpt,
     };
@@ -270,7 +270,7 @@ fn function_of_top(line: &str) -> Option<Row<'_>> {
     samples.parse::<f64>().ok()?;
     let share = share.strip_suffix('%')?.parse::<f64>().ok().filter(|share| *share > 0.0)?;
     let kernel = if object.starts_with("[kernel") { "_[k]" } else { "" };
-    let joined = format!("{}{kernel}", cut(&name.join(" ")));
+    let joined = format!("{}{kernel}", cut_name(&name.join(" ")));
     (!name.is_empty()).then(|| Row { program: "", name: joined.into(), weight: share / 100.0 })
 }
 
@@ -432,9 +432,9 @@ fn function(line: &str, head: Option<Columns>) -> Option<FunctionLine<'_>> {
         None => others.first().filter(|_| others.len() > 1),
     };
     let name = if symbol.starts_with("0x") {
-        format!("[{}]", cut(file)).into()
+        format!("[{}]", cut_name(file)).into()
     } else if is_kernel {
-        format!("{}_[k]", cut(symbol)).into()
+        format!("{}_[k]", cut_name(symbol)).into()
     } else {
         symbol.into()
     };

@@ -12,13 +12,13 @@
 
 use std::borrow::Cow;
 
-use super::filled::{filled, is_digits};
+use super::filled::{filled_lines, is_digits};
 use super::form::{
     CodePart, Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, plain_event, two_events,
 };
 use super::lost::LostSamples;
 use super::programs::{Sighting, Threads};
-use super::stack::{Stack, cut};
+use super::stack::{Stack, cut_name};
 
 /// Whether a line is a frame below a header, or the header of a sample.
 pub(super) fn is_of_script(line: &str) -> bool {
@@ -129,16 +129,16 @@ pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
-    let programs = threads(text).programs();
+    let programs = threads(text).into_programs();
     let (mut stack, mut program) = (Stack::default(), "");
     let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
     let (mut has_periods, mut is_flat, mut part) = (true, false, None);
     let mut give = |stack: &mut Stack<'_>, program: &str, weight: f64| {
         samples += u64::from(!stack.is_empty());
-        stack.give(program, weight, take);
+        stack.emit_sighting(program, weight, take);
     };
     let (mut understood, mut lost) = (LineCount::default(), LostSamples::default());
-    for (number, line) in filled(text).chain([(0, "")]) {
+    for (number, line) in filled_lines(text).chain([(0, "")]) {
         if lost.note_record(line) {
             continue;
         }
@@ -160,8 +160,8 @@ pub(super) fn each_stack(
         program = programs.get(thread).copied().unwrap_or(thread);
         has_periods &= period.is_some();
         weight = period.unwrap_or(1.0);
-        let own = CodePart::of(event);
-        part = part.map(|part: CodePart| part.with(own)).or(Some(own));
+        let own = CodePart::of_event(event);
+        part = part.map(|part: CodePart| part.union_with(own)).or(Some(own));
         let event = plain_event(event);
         match first {
             Some(first) if first != event => return Err(two_events(number, first, event)),
@@ -185,7 +185,7 @@ pub(super) fn each_stack(
     let of = first.map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {
         taken_for: format!("`perf script`, {samples} samples{of}{stacks}{lost}"),
-        measure: ProfileMeasure::of(unit, first).within(part.unwrap_or_default()),
+        measure: ProfileMeasure::of_unit(unit, first).with_part(part.unwrap_or_default()),
         weighing: Weighing::Periods,
         is_excerpt: false,
     })
@@ -195,13 +195,13 @@ fn push<'t>(stack: &mut Stack<'t>, number: usize, line: &'t str) -> Result<(), P
     if is_beside_frames(line) {
         return Ok(());
     }
-    frame(line).map_or(Ok(()), |frame| stack.push(number, frame))
+    frame_function(line).map_or(Ok(()), |frame| stack.push(number, frame))
 }
 
 /// Which files the functions of threads are of.
 fn threads(text: &str) -> Threads<'_> {
     let (mut threads, mut thread) = (Threads::default(), "");
-    for (_, line) in filled(text) {
+    for (_, line) in filled_lines(text) {
         let place = match header(line) {
             Some(sampled) => {
                 thread = sampled.thread;
@@ -215,7 +215,7 @@ fn threads(text: &str) -> Threads<'_> {
             }
         };
         if let Some(file) = file(place).filter(|_| !thread.is_empty()) {
-            threads.note(thread, file);
+            threads.note_file(thread, file);
         }
     }
     threads
@@ -292,7 +292,7 @@ fn next_word(text: &str) -> Option<(&str, &str)> {
 
 /// `    7f3a row_search_mvcc+0x1a (/usr/sbin/mysqld)`: the function, or its file where it has no
 /// name.
-pub(super) fn frame(line: &str) -> Option<Cow<'_, str>> {
+pub(super) fn frame_function(line: &str) -> Option<Cow<'_, str>> {
     let (_address, rest) = line.trim().split_once(' ')?;
     // A name may have parentheses with blanks before them, as `std::function<void ()>` has.
     let parts = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
@@ -308,8 +308,12 @@ pub(super) fn frame(line: &str) -> Option<Cow<'_, str>> {
     };
     if name != "[unknown]" {
         let is_kernel = file == "[kernel.kallsyms]" || file.starts_with("[guest.kernel");
-        return Some(if is_kernel { format!("{}_[k]", cut(name)).into() } else { name.into() });
+        return Some(if is_kernel {
+            format!("{}_[k]", cut_name(name)).into()
+        } else {
+            name.into()
+        });
     }
     let file = file.rsplit('/').next().unwrap_or(file);
-    Some(format!("[{}]", cut(file.trim_matches(['[', ']']))).into())
+    Some(format!("[{}]", cut_name(file.trim_matches(['[', ']']))).into())
 }

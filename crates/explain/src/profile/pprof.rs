@@ -12,7 +12,7 @@
 
 use dbdyno_model::LEFT_OUT;
 
-use super::filled::filled;
+use super::filled::filled_lines;
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
 
@@ -73,7 +73,7 @@ pub(super) fn each_stack(
     let count = table.rows.len();
     Ok(Form {
         taken_for: format!("`pprof -top` of {event}, {count} functions, {shown:.1} % of it"),
-        measure: ProfileMeasure::of(MeasureUnit::Event, Some(event)),
+        measure: ProfileMeasure::of_unit(MeasureUnit::Event, Some(event)),
         weighing,
         is_excerpt,
     })
@@ -97,7 +97,7 @@ impl<'t> Table<'t> {
         let mut table =
             Table { kind: None, total: None, rows: Vec::new(), largest: None, unit: Unit::Count };
         let mut head = None;
-        for (number, line) in filled(text) {
+        for (number, line) in filled_lines(text) {
             if let Some(kind) = line.trim_start().strip_prefix("Type:") {
                 table.kind = Some(kind.trim());
             } else if is_of_pprof(line) {

@@ -87,7 +87,7 @@ pub(super) struct Threads<'t> {
 
 impl<'t> Threads<'t> {
     /// A thread of this name was in a function of this file.
-    pub(super) fn note(&mut self, thread: &'t str, file: &'t str) {
+    pub(super) fn note_file(&mut self, thread: &'t str, file: &'t str) {
         // Programs are in no directory of libraries, and those have ends of all kinds.
         let file = if file.starts_with("/lib") { "[library]" } else { file };
         let file = file.rsplit('/').next().unwrap_or(file);
@@ -102,7 +102,7 @@ impl<'t> Threads<'t> {
     }
 
     /// The program of each thread.
-    pub(super) fn programs(self) -> HashMap<&'t str, &'t str> {
+    pub(super) fn into_programs(self) -> HashMap<&'t str, &'t str> {
         self.files.into_iter().map(|(thread, files)| (thread, program(thread, &files))).collect()
     }
 }
@@ -157,12 +157,12 @@ pub(super) struct Programs {
 
 impl Programs {
     /// What is known beside a text.
-    pub(super) fn known(weights: &BTreeMap<String, f64>, idle: f64) -> Programs {
+    pub(super) fn from_weights(weights: &BTreeMap<String, f64>, idle: f64) -> Programs {
         Programs { weights: weights.clone(), idle }
     }
 
     /// Notes a stack; whether it counts, for it is not idle and of the process that is asked for.
-    pub(super) fn take(&mut self, seen: &Sighting<'_>, process: Option<&str>) -> bool {
+    pub(super) fn note_stack(&mut self, seen: &Sighting<'_>, process: Option<&str>) -> bool {
         if seen.is_idle() {
             self.idle += seen.weight;
             return false;
@@ -188,7 +188,7 @@ impl Programs {
 
     /// Programs and their shares of what is not idle, the largest first; none where the text does
     /// not tell them.
-    pub(super) fn shares(&self) -> Vec<(String, f64)> {
+    pub(super) fn busy_shares(&self) -> Vec<(String, f64)> {
         let known =
             || self.weights.iter().filter(|(name, weight)| !name.is_empty() && **weight > 0.0);
         let all: f64 = self.weights.values().sum();
@@ -200,7 +200,7 @@ impl Programs {
 
     /// Why nothing is left of a profile of which one process was asked for, or that is idle.
     pub(super) fn nothing_left(&self, process: Option<&str>) -> Option<ProfileError> {
-        let what = match (process, self.shares()) {
+        let what = match (process, self.busy_shares()) {
             (Some(name), shares) if shares.is_empty() && !self.weights.is_empty() => format!(
                 "it does not tell which program a stack is of, so that those of {name} cannot be \
                  told apart; leave out --process"
@@ -221,9 +221,9 @@ impl Programs {
     }
 
     /// In words: `; of mysqld 70.0 %, sysbench 30.0 %; 50.0 % of all is idle and left out`.
-    pub(super) fn told(&self, process: Option<&str>) -> String {
+    pub(super) fn shares_text(&self, process: Option<&str>) -> String {
         let mut told = String::new();
-        let shares = self.shares();
+        let shares = self.busy_shares();
         match process.and_then(|name| shares.iter().find(|(of, _)| is_named(name, of))) {
             Some((name, share)) => {
                 told += &format!("; of {name}, {:.1} % of it", 100.0 * share);

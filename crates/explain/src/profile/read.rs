@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dbdyno_model::FunctionPlace;
 
 use super::counts::weight_of_sample;
-use super::filled::filled;
+use super::filled::filled_lines;
 use super::form::{
     ALLOCATIONS, EVENT_LINE, Form, MeasureUnit, ProfileError, ProfileMeasure, SAMPLES_LINE, WAITS,
     Weighing, is_amount, plain_event, two_events,
@@ -74,7 +74,7 @@ fn tool(text: &str) -> Option<Tool> {
     if bcc::is_of_bcc(text) {
         return Some(Tool::Bcc);
     }
-    for (_, line) in filled(text) {
+    for (_, line) in filled_lines(text) {
         if line.is_empty() {
             continue;
         } else if bpftrace::is_of_bpftrace(line) {
@@ -117,7 +117,7 @@ pub(super) fn each_stack(
     let mut programs = Programs::default();
     let form = each_seen(text, process, &mut |seen| {
         with_cut_names(seen, &mut |seen| {
-            if programs.take(seen, process) {
+            if programs.note_stack(seen, process) {
                 take(seen.stack, seen.weight);
             }
         });
@@ -134,7 +134,7 @@ fn each_seen(
     if is_of_speedscope(text) {
         return speedscope::each_stack(text, take);
     }
-    if let Some(error) = others::refusal(text).or_else(|| endless_line(text)) {
+    if let Some(error) = others::other_tool_refusal(text).or_else(|| endless_line(text)) {
         return Err(error);
     }
     match tool(text) {
@@ -166,7 +166,7 @@ fn collapsed(
     let mut frames: Vec<&str> = Vec::new();
     let (mut stacks, mut event) = (0_u64, None);
     let (mut all, mut samples) = (0.0, None);
-    for (number, line) in filled(text) {
+    for (number, line) in filled_lines(text) {
         let line = line.trim();
         if let Some(told) = line.strip_prefix(EVENT_LINE).map(plain_event) {
             match event {
@@ -206,9 +206,11 @@ fn collapsed(
     let of = event.map_or_else(String::new, |event| format!(" of {event}"));
     let (measure, weighing) = match event {
         Some(event) if is_amount(event) => {
-            (ProfileMeasure::of(MeasureUnit::Event, Some(event)), Weighing::Untold)
+            (ProfileMeasure::of_unit(MeasureUnit::Event, Some(event)), Weighing::Untold)
         }
-        Some(event) => (ProfileMeasure::of(MeasureUnit::Sample, Some(event)), Weighing::Counts),
+        Some(event) => {
+            (ProfileMeasure::of_unit(MeasureUnit::Sample, Some(event)), Weighing::Counts)
+        }
         None => (ProfileMeasure::UNTOLD, Weighing::Counts),
     };
     let weighing = samples.map_or(weighing, |samples: f64| Weighing::Unit(all / samples));
@@ -328,7 +330,7 @@ impl Sums {
         if form.measure == ProfileMeasure::UNTOLD
             && let Some(event) = told_by_functions(&own, self.total)
         {
-            form.measure = ProfileMeasure::of(MeasureUnit::Event, Some(event));
+            form.measure = ProfileMeasure::of_unit(MeasureUnit::Event, Some(event));
             if form.weighing == Weighing::Counts {
                 form.weighing = Weighing::Untold;
             }
@@ -359,7 +361,7 @@ impl Sums {
         if measure.has_waits() {
             (place, own) = (FunctionPlace::Waiting, by_function(&self.waiting));
         }
-        taken_for += &programs.told(process);
+        taken_for += &programs.shares_text(process);
         Profile {
             unit,
             place,
@@ -369,7 +371,7 @@ impl Sums {
             is_excerpt,
             measure,
             taken_for,
-            programs: programs.shares(),
+            programs: programs.busy_shares(),
             idle_share: programs.idle_share(),
             process: process.map(str::to_owned),
         }
@@ -432,7 +434,7 @@ mod tests {
                 .measure
         };
         for of in [&report as &dyn Fn(&str) -> ProfileMeasure, &script] {
-            let contradict = |one, other| of(one).contradicts(&of(other));
+            let contradict = |one, other| of(one).is_incomparable_with(&of(other));
             assert!(contradict("cycles", "cycles:u") && contradict("cycles:u", "cycles:kppp"));
             assert!(!contradict("cycles:u", "cycles:uppp") && !contradict("cycles", "cycles:pppH"));
             assert_eq!(of("cycles:u").name(), "cycles of user code alone");
@@ -673,7 +675,7 @@ mod tests {
             let (own, taken_for, measure) = told(&format!("{head}{lines}"));
             assert_eq!(own[1], ("mlx5e_skb_[k]".to_owned(), 906.0));
             assert_eq!(taken_for, "`perf top` of cycles, 2 functions, 14.7 % of it");
-            assert_eq!(measure, ProfileMeasure::of(MeasureUnit::Share, Some("cycles")));
+            assert_eq!(measure, ProfileMeasure::of_unit(MeasureUnit::Share, Some("cycles")));
         }
         let old = "   PerfTop:      62 irqs/sec  kernel:80.6% [1000Hz cycles],  (all, 1 \
                    CPUs)\n\n             \
@@ -703,7 +705,7 @@ mod tests {
         assert_eq!((both.own["a"], both.total / both.unit.unwrap()), (6e6, 4_000.0));
         assert_eq!(
             both.measure,
-            ProfileMeasure::of(MeasureUnit::Event, Some("cycles")).within(CodePart::User)
+            ProfileMeasure::of_unit(MeasureUnit::Event, Some("cycles")).with_part(CodePart::User)
         );
         assert_eq!(both.taken_for, "`perf report` of cycles, 2 functions, 100.0 % of it; of m");
         let only = read(&report(samples)).unwrap();

@@ -45,14 +45,14 @@ pub struct Profile {
 impl Profile {
     /// The same, of a text beside which programs and idle are told, in samples.
     pub fn with_programs(mut self, programs: &BTreeMap<String, f64>, idle: f64) -> Profile {
-        let programs = Programs::known(programs, idle);
-        self.taken_for += &programs.told(None);
-        (self.programs, self.idle_share) = (programs.shares(), programs.idle_share());
+        let programs = Programs::from_weights(programs, idle);
+        self.taken_for += &programs.shares_text(None);
+        (self.programs, self.idle_share) = (programs.busy_shares(), programs.idle_share());
         self
     }
 
     /// A profile without samples.
-    pub(crate) fn nothing() -> Profile {
+    pub(crate) fn without_samples() -> Profile {
         Profile {
             unit: Some(f64::MIN_POSITIVE),
             place: FunctionPlace::Innermost,
@@ -70,7 +70,7 @@ impl Profile {
 
     /// All of these, added up; of none, nothing.
     pub(super) fn sum<'p>(all: impl Iterator<Item = &'p Profile>) -> Profile {
-        let mut sum = Profile::nothing();
+        let mut sum = Profile::without_samples();
         for profile in all {
             sum.unit = sum.unit.zip(profile.unit).map(|(one, other)| one.max(other));
             if profile.place == FunctionPlace::Waiting {

@@ -24,7 +24,7 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
-use super::stack::cut;
+use super::stack::cut_name;
 
 /// Functions in the stacks of a trace for each of its events, in the mean: those of Java, which are
 /// the deepest, have some hundred.
@@ -161,7 +161,7 @@ pub(super) fn each_stack(
     })?;
     let wrong = |what: String| ProfileError::new(0, what);
     // A name is cut once, however often samples refer to it.
-    let names: Vec<Cow<'_, str>> = file.shared.frames.iter().map(|it| cut(&it.name)).collect();
+    let names: Vec<Cow<'_, str>> = file.shared.frames.iter().map(|it| cut_name(&it.name)).collect();
     let names: Vec<&str> = names.iter().map(Cow::as_ref).collect();
     let mut units: Vec<&str> = file.profiles.iter().map(|one| one.unit.as_str()).collect();
     units.sort_unstable();
@@ -179,7 +179,7 @@ pub(super) fn each_stack(
         "microseconds" => (1e3, time()),
         "milliseconds" => (1e6, time()),
         "seconds" => (1e9, time()),
-        "bytes" => (1.0, ProfileMeasure::of(MeasureUnit::Event, Some("bytes"))),
+        "bytes" => (1.0, ProfileMeasure::of_unit(MeasureUnit::Event, Some("bytes"))),
         other => return Err(wrong(format!("{other:.20} is no unit of speedscope"))),
     };
     let is_traced = file.profiles.iter().any(|one| one.kind == ProfileKind::Evented);
@@ -206,7 +206,7 @@ pub(super) fn each_stack(
 }
 
 fn time() -> ProfileMeasure {
-    ProfileMeasure::of(MeasureUnit::Event, Some("time"))
+    ProfileMeasure::of_unit(MeasureUnit::Event, Some("time"))
 }
 
 fn named<'n>(names: &[&'n str], frame: u32) -> Result<&'n str, String> {

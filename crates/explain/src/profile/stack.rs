@@ -13,10 +13,10 @@ use std::borrow::Cow;
 
 use dbdyno_model::random::key_of;
 
-use super::filled::filled;
+use super::filled::filled_lines;
 use super::form::ProfileError;
 use super::programs::Sighting;
-use crate::beginning::beginning;
+use crate::beginning::text_beginning;
 
 /// Bytes of a line, at most: stacks of some thousand functions with long names.
 const LINE_MOST: usize = 1 << 20;
@@ -53,7 +53,12 @@ impl<'t> Stack<'t> {
     }
 
     /// Gives the stack of a program, the outermost function first, and is empty afterwards.
-    pub(super) fn give(&mut self, program: &str, weight: f64, take: &mut dyn FnMut(&Sighting<'_>)) {
+    pub(super) fn emit_sighting(
+        &mut self,
+        program: &str,
+        weight: f64,
+        take: &mut dyn FnMut(&Sighting<'_>),
+    ) {
         if !self.frames.is_empty() {
             let stack: Vec<&str> = self.frames.iter().rev().map(Cow::as_ref).collect();
             take(&Sighting { program, stack: &stack, weight });
@@ -71,7 +76,7 @@ pub(super) fn is_left_out(line: &str) -> bool {
 
 /// The first line that is longer than any that a tool prints.
 pub(super) fn endless_line(text: &str) -> Option<ProfileError> {
-    let (number, line) = filled(text).find(|(_, line)| line.len() > LINE_MOST)?;
+    let (number, line) = filled_lines(text).find(|(_, line)| line.len() > LINE_MOST)?;
     let what = format!(
         "this line has {} bytes, and one of a profile has at most {LINE_MOST}; give what the tool \
          has printed, a stack or a function a line",
@@ -85,19 +90,19 @@ pub(super) fn with_cut_names(seen: &Sighting<'_>, take: &mut dyn FnMut(&Sighting
     if seen.stack.iter().all(|name| name.len() <= NAME_MOST) && seen.program.len() <= NAME_MOST {
         return take(seen);
     }
-    let names: Vec<Cow<'_, str>> = seen.stack.iter().map(|name| cut(name)).collect();
+    let names: Vec<Cow<'_, str>> = seen.stack.iter().map(|name| cut_name(name)).collect();
     let stack: Vec<&str> = names.iter().map(Cow::as_ref).collect();
-    take(&Sighting { program: &cut(seen.program), stack: &stack, weight: seen.weight });
+    take(&Sighting { program: &cut_name(seen.program), stack: &stack, weight: seen.weight });
 }
 
 /// The beginning of a name, how much of it is not shown, and a number of the whole: two names with
 /// one beginning stay two. The mark is one word, for that is what is left of a name in comparing.
 /// What was cut is not cut again.
-pub(super) fn cut(name: &str) -> Cow<'_, str> {
+pub(super) fn cut_name(name: &str) -> Cow<'_, str> {
     if name.len() <= NAME_MOST {
         return Cow::Borrowed(name);
     }
-    let beginning = beginning(name, NAME_MOST - MARK_MOST);
+    let beginning = text_beginning(name, NAME_MOST - MARK_MOST);
     let left = name.len() - beginning.len();
     Cow::Owned(format!("{beginning}…{left}_more_bytes_{:016x}", key_of(name)))
 }
@@ -110,10 +115,10 @@ mod tests {
     fn long_names_are_cut_and_stay_apart() {
         let long = |last: &str| format!("{}{last}", "ä".repeat(3_000));
         let (one, other) = (long("one"), long("two"));
-        assert_eq!(cut("short"), "short");
-        assert!(cut(&one).starts_with("ää") && cut(&one).contains("…1971_more_bytes_"));
-        assert_eq!(cut(&cut(&one)), cut(&one));
-        assert_ne!(cut(&one), cut(&other));
+        assert_eq!(cut_name("short"), "short");
+        assert!(cut_name(&one).starts_with("ää") && cut_name(&one).contains("…1971_more_bytes_"));
+        assert_eq!(cut_name(&cut_name(&one)), cut_name(&one));
+        assert_ne!(cut_name(&one), cut_name(&other));
         let mut given = Vec::new();
         with_cut_names(&Sighting::new(&["main", &one], 2.0), &mut |seen| {
             given = seen.stack.iter().map(|name| name.len()).collect();

@@ -20,7 +20,7 @@ use dbdyno_model::{
 use dbdyno_stats as stats;
 
 use super::form::ProfileError;
-use super::function_name::plain;
+use super::function_name::plain_name;
 use super::read::each_stack;
 
 /// A profile of waits: see `dbdyno_probe::perf::Kind::Waits`.
@@ -142,7 +142,7 @@ pub fn by_class(
 }
 
 /// What both arms wait for: lines with intervals from start to start.
-pub fn waits(clients: u32, all: &[WaitProfile]) -> Waits {
+pub fn compare_waits(clients: u32, all: &[WaitProfile]) -> Waits {
     let seen: PerArm<Vec<&[ClassWait]>> = PerArm::from_fn(|arm| {
         all.iter().filter(|one| one.arm == arm).map(|one| one.classes.as_slice()).collect()
     });
@@ -284,7 +284,7 @@ impl Thread {
             names.split_whitespace().any(|name| function.starts_with(name))
                 && !function.ends_with("_[k]")
         });
-        let function = named.or(own).map_or_else(String::new, |name| plain(name));
+        let function = named.or(own).map_or_else(String::new, |name| plain_name(name));
         *self.functions.entry((class, function)).or_default() += us;
     }
 }
@@ -320,7 +320,7 @@ mod tests {
         };
         let base = base.iter().enumerate().map(|one| profile(Arm::Base, one));
         let test = test.iter().enumerate().map(|one| profile(Arm::Test, one));
-        waits(2, &base.chain(test).collect::<Vec<_>>())
+        compare_waits(2, &base.chain(test).collect::<Vec<_>>())
     }
 
     fn us(waits: &Waits, name: &str) -> (f64, f64) {

@@ -14,8 +14,13 @@ use dbdyno_workload::planned;
 const KEPT_LEAST: f64 = 0.95;
 
 /// What the reader must know of an arm in a cell whose background fell short.
-pub(crate) fn short(plan: &Plan, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Warning> {
-    let load = planned::resolve(plan, &cell.load).ok()?;
+pub(crate) fn shortfall_warning(
+    plan: &Plan,
+    cell: &Cell,
+    arm: Arm,
+    rounds: &[&Round],
+) -> Option<Warning> {
+    let load = planned::planned_load(plan, &cell.load).ok()?;
     let asked = load.background?.per_second as f64;
     of_rate(cell, arm, asked, achieved(rounds)?)
 }

@@ -1,10 +1,11 @@
 //! What the throughput of an arm did over a long cell: stable, or so many per cent per hour.
 //!
-//! Rounds are the slots of [`dbdyno_stats::drift`]; its hours are those of the clock, in which both
-//! arms had their turns. A cell of a few minutes says nothing about hours, and is not asked.
+//! Rounds are the slots of [`dbdyno_stats::estimate_drift`]; its hours are those of the clock, in
+//! which both arms had their turns. A cell of a few minutes says nothing about hours, and is not
+//! asked.
 
 use dbdyno_model::{Arm, Round, Severity, Warning};
-use dbdyno_stats::{Drift, DriftVerdict, RateAt, drift};
+use dbdyno_stats::{Drift, DriftVerdict, RateAt, estimate_drift};
 
 /// Cells that take less than this say nothing about an hour.
 const LONG_MS: u64 = 10 * 60 * 1000;
@@ -13,7 +14,7 @@ const TOLERANCE_PER_HOUR: f64 = 0.05;
 
 /// The drift of an arm's events per second, named; `None` for a short cell, and where the rounds do
 /// not tell.
-pub(crate) fn note(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
+pub(crate) fn drift_warning(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
     let mut rates: Vec<(u64, RateAt)> = rounds
         .iter()
         .map(|round| {
@@ -28,7 +29,7 @@ pub(crate) fn note(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
         return None;
     }
     let rates: Vec<RateAt> = rates.into_iter().map(|(_, rate)| rate).collect();
-    let found = drift(&rates, TOLERANCE_PER_HOUR).ok()?;
+    let found = estimate_drift(&rates, TOLERANCE_PER_HOUR).ok()?;
     let text = format!("{arm}: {}", words(&found)?);
     Some(Warning::new(Severity::Note, "drift", text))
 }
@@ -87,7 +88,7 @@ mod tests {
     fn told(minutes: u64, per_hour: f64) -> Option<String> {
         let rounds = rounds(minutes, per_hour);
         let rounds: Vec<&Round> = rounds.iter().rev().collect();
-        note(Arm::Base, &rounds).map(|warning| warning.text)
+        drift_warning(Arm::Base, &rounds).map(|warning| warning.text)
     }
 
     #[test]

@@ -28,7 +28,7 @@ const LATCHES: [Latch; 2] = [
 
 /// What the rounds of an arm in a cell say of its latches.
 pub(crate) fn of_arm(run: RunPair<'_>, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
-    let Target::Engine(design) = &run.spec(arm).target else { return Vec::new() };
+    let Target::Engine(design) = &run.spec_on(arm).target else { return Vec::new() };
     let wall_ns: f64 = rounds.iter().map(|round| round.wall_ns as f64).sum();
     let statements: f64 = rounds.iter().map(|round| round.done_statements()).sum();
     let rate = statements / (wall_ns / 1e9);
@@ -65,7 +65,7 @@ mod tests {
             let name = format!("{ENGINE_PREFIX}{of}");
             round.readings.set(&name, Some(share * WALL_NS as f64));
         });
-        let cell = crate::compare(run.first_pair()).unwrap().cells[0].clone();
+        let cell = crate::compare_run(run.first_pair()).unwrap().cells[0].clone();
         let of_latches = cell.warnings.into_iter().filter(|one| one.code == "latch-ceiling");
         of_latches.map(|one| one.text).collect()
     }

@@ -45,7 +45,8 @@ pub(crate) fn of_arm(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round])
     if planned::step_of(cell).is_some() {
         return Vec::new();
     }
-    let rests = planned::resolve(run.plan(), &cell.load).is_ok_and(|load| load.rests());
+    let rests =
+        planned::planned_load(run.plan(), &cell.load).is_ok_and(|load| load.rests_between_events());
     let clients = match (&run.plan().question.driving, rests) {
         (Driving::Closed, false) => Clients::AlwaysAsking,
         _ => Clients::AtMost,
@@ -191,10 +192,10 @@ fn utilisation(run: RunPair<'_>, cell: &Cell, arm: Arm, round: &Round) -> Vec<Ov
     let wall_ns = round.wall_ns as f64;
     // A client's time ends with the event that crosses the end of the window.
     let last = round.latency.max_ns() as f64 / wall_ns;
-    let is_embedded = run.spec(arm).is_embedded();
+    let is_embedded = run.spec_on(arm).is_embedded();
     let sides = [
         ("server", round.cost.server_cpu_ns, saturation::server_processors(run, cell, arm)),
-        ("client", round.cost.client_cpu_ns, saturation::processors(run, cell)),
+        ("client", round.cost.client_cpu_ns, saturation::client_processors(run, cell)),
     ];
     let over = |(who, cpu_ns, there): (&'static str, Option<u64>, f64)| {
         let cpu_ns = cpu_ns? as f64;
@@ -216,7 +217,7 @@ mod tests {
     use crate::sample::{WALL_NS, of_load, of_pairs, point_queries};
 
     fn told(run: &Run) -> (Verdict, Vec<String>) {
-        let comparison = crate::compare(run.first_pair()).unwrap();
+        let comparison = crate::compare_run(run.first_pair()).unwrap();
         let cell = &comparison.cells[0];
         let codes = cell.warnings.iter().map(|warning| warning.code.clone());
         let laws = ["little-broken", "stall-at-the-end", "miscounted", "utilisation-broken"];
@@ -225,7 +226,7 @@ mod tests {
 
     fn latencies(count: u64, ns: u64) -> LatencyHistogram {
         let mut latency = LatencyHistogram::new();
-        (0..count).for_each(|_| latency.record(ns));
+        (0..count).for_each(|_| latency.record_latency(ns));
         latency
     }
 
@@ -259,7 +260,7 @@ mod tests {
                 let ns = 2 * WALL_NS / round.events * percent / 100;
                 round.latency = latencies(round.events, ns);
             });
-            Gate { rqps_above: 0.1 }.judge_all(&crate::compare(run.first_pair()).unwrap().cells)
+            Gate { rqps_above: 0.1 }.judge_all(&crate::compare_run(run.first_pair()).unwrap().cells)
         };
         assert_eq!(gated(100), GateOutcome::Holds);
         assert_eq!(gated(110), GateOutcome::CannotTell);
@@ -310,7 +311,7 @@ mod tests {
     fn events_and_their_times_are_counted() {
         let lost = |round: &mut Round| {
             if round.key.pair == 2 {
-                round.latency.record(1000);
+                round.latency.record_latency(1000);
             }
         };
         let (verdict, codes) = told(&point_queries("mysql://u@h/d", 2, lost));

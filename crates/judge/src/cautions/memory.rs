@@ -70,7 +70,7 @@ mod tests {
                 round.readings.set(&memory_away(CanarySide::Before), Some(share(before)));
                 round.readings.set(&memory_away(CanarySide::After), Some(share(after)));
             });
-            let warnings = crate::compare(run.first_pair()).unwrap().cells[0].warnings.clone();
+            let warnings = crate::compare_run(run.first_pair()).unwrap().cells[0].warnings.clone();
             let told = warnings.into_iter().find(|warning| warning.code.starts_with("memory-"))?;
             Some((told.severity, told.text))
         };

@@ -14,11 +14,11 @@ mod whole_events;
 use dbdyno_model::{Arm, Cell, PerArm, Round, RunPair, Warning};
 
 use crate::rate_unit::CellUnits;
-pub(crate) use drift::note as drift_of;
+pub(crate) use drift::drift_warning;
 
 /// What speaks against the rounds of a cell, by themselves: clients that were not fast enough, laws
 /// that are broken, rates that change.
-pub(crate) fn against(
+pub(crate) fn cell_warnings(
     run: RunPair<'_>,
     cell: &Cell,
     units: &CellUnits,
@@ -40,7 +40,7 @@ pub(crate) fn against(
         .chain(
             Arm::BOTH
                 .into_iter()
-                .filter_map(|arm| background::short(run.plan(), cell, arm, &arms[arm])),
+                .filter_map(|arm| background::shortfall_warning(run.plan(), cell, arm, &arms[arm])),
         )
         .collect()
 }

@@ -49,11 +49,11 @@ pub struct Signs {
 }
 
 /// What is seen of the client of one arm in one cell; `None` for an embedded arm.
-pub fn signs(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Signs> {
-    if run.spec(arm).is_embedded() {
+pub fn client_signs(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Signs> {
+    if run.spec_on(arm).is_embedded() {
         return None;
     }
-    let processors = processors(run, cell);
+    let processors = client_processors(run, cell);
     let wall_ns: f64 = rounds.iter().map(|round| round.wall_ns as f64).sum();
     let threads = threads(run, cell, arm);
     let share = |field: fn(&Round) -> Option<u64>, per_wall: f64| {
@@ -75,7 +75,7 @@ pub fn signs(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Opti
 pub fn factor_of_client(run: RunPair<'_>, cell: &Cell, slower: Arm) -> f64 {
     let rounds: Vec<&Round> =
         run.rounds_of(slower).filter(|round| round.key.cell == *cell).collect();
-    match signs(run, cell, slower, &rounds) {
+    match client_signs(run, cell, slower, &rounds) {
         None => 1.0,
         Some(signs) if signs.busy >= BUSY_BLOCKS => f64::INFINITY,
         Some(signs) => 1.0 / (1.0 - signs.paused.unwrap_or(0.0)).max(f64::MIN_POSITIVE),
@@ -84,7 +84,7 @@ pub fn factor_of_client(run: RunPair<'_>, cell: &Cell, slower: Arm) -> f64 {
 
 /// What speaks against the client of one arm in one cell.
 pub fn of_arm(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
-    let Some(signs) = signs(run, cell, arm, rounds) else { return Vec::new() };
+    let Some(signs) = client_signs(run, cell, arm, rounds) else { return Vec::new() };
     let paused = signs.paused.unwrap_or(0.0);
     [busy_client(arm, signs.busy), paused_client(arm, paused), late_client(arm, signs.lag)]
         .into_iter()
@@ -97,25 +97,25 @@ pub fn of_arm(run: RunPair<'_>, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec
 /// busiest thread is looked at as well.
 fn threads(run: RunPair<'_>, cell: &Cell, arm: Arm) -> f64 {
     let of_step =
-        |(step, sizes)| planned::threads_of_step(step, &sizes, run.spec(arm).dialect()) as f64;
+        |(step, sizes)| planned::threads_of_step(step, &sizes, run.spec_on(arm).dialect()) as f64;
     f64::from(cell.clients) * planned::step_of(cell).map_or(1.0, of_step)
 }
 
 /// Processors that the clients of a cell can use.
-pub fn processors(run: RunPair<'_>, cell: &Cell) -> f64 {
-    let all = logical(run).map_or(f64::INFINITY, |all| all as f64);
-    placement(run, cell).map_or(all, |place| counted(place.clients, all))
+pub(crate) fn client_processors(run: RunPair<'_>, cell: &Cell) -> f64 {
+    let all = logical_processors(run).map_or(f64::INFINITY, |all| all as f64);
+    cell_placement(run, cell).map_or(all, |place| counted(place.clients, all))
 }
 
 /// Processors that the server of an arm can use in a cell: those of its placement, and what the
 /// kernel lets it have of them.
 pub(crate) fn server_processors(run: RunPair<'_>, cell: &Cell, arm: Arm) -> f64 {
-    let spec = run.spec(arm);
+    let spec = run.spec_on(arm);
     let all = run.environment(arm).get("host.cpu.logical").parse().unwrap_or(f64::INFINITY);
     if spec.is_embedded() {
         return all;
     }
-    let there = placement(run, cell).map_or(all, |place| counted(place.servers, all));
+    let there = cell_placement(run, cell).map_or(all, |place| counted(place.servers, all));
     let Target::Release(release) = &spec.target else { return there };
     let allowed = release.settings.iter().find_map(|setting| match setting {
         Setting::Cpus(milli) => Some(f64::from(*milli) / 1e3),
@@ -126,18 +126,18 @@ pub(crate) fn server_processors(run: RunPair<'_>, cell: &Cell, arm: Arm) -> f64 
 }
 
 /// Processors on which we may run; `None` where that is not known.
-pub(crate) fn logical(run: RunPair<'_>) -> Option<usize> {
+pub(crate) fn logical_processors(run: RunPair<'_>) -> Option<usize> {
     let environment = run.environment(Arm::Base);
     let own = environment.get(PROCESSORS).parse().ok();
     own.or_else(|| environment.get("host.cpu.logical").parse().ok()).filter(|&all| all > 0)
 }
 
 /// Where clients and servers of a cell are put; `None` where they are not.
-pub fn placement(run: RunPair<'_>, cell: &Cell) -> Option<Placement> {
-    let all: Vec<usize> = (0..logical(run).unwrap_or(0)).collect();
+pub(crate) fn cell_placement(run: RunPair<'_>, cell: &Cell) -> Option<Placement> {
+    let all: Vec<usize> = (0..logical_processors(run).unwrap_or(0)).collect();
     // Servers by URL are never moved, and then neither are the clients.
-    let is_ours = |arm: Arm| !matches!(run.spec(arm).target, Target::Url(_));
-    let placement = run.plan().quiet.pin.placement(cell.clients, &all);
+    let is_ours = |arm: Arm| !matches!(run.spec_on(arm).target, Target::Url(_));
+    let placement = run.plan().quiet.pin.placement_for(cell.clients, &all);
     placement.filter(|_| Arm::BOTH.into_iter().all(is_ours))
 }
 
@@ -195,7 +195,7 @@ mod tests {
     use crate::sample::{WALL_NS, point_queries as run};
 
     fn judged(run: &Run) -> (Verdict, Vec<String>) {
-        let comparison = crate::compare(run.first_pair()).unwrap();
+        let comparison = crate::compare_run(run.first_pair()).unwrap();
         let cell = &comparison.cells[0];
         let codes = cell.warnings.iter().map(|warning| warning.code.clone());
         (cell.verdict, codes.filter(|code| code.starts_with("client-")).collect())
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn an_arm_that_answers_at_once_saturates_its_client() {
         let tables = dbdyno_workload::Tables { count: 1, rows: 1_000, seed: 1 };
-        let load = dbdyno_workload::resolve("point-query", tables).unwrap();
+        let load = dbdyno_workload::resolve_load("point-query", tables).unwrap();
         let load =
             dbdyno_workload::ReadyLoad::compile(&load, dbdyno_model::Dialect::Mysql).unwrap();
         let stop = AtomicBool::new(false);

@@ -36,7 +36,7 @@ mod tests {
                 let stood = round.key.arm == ArmIndex::TEST && round.key.pair < still;
                 round.readings.set(STOOD_STILL, stood.then_some(1.0));
             });
-            let cell = crate::compare(run.first_pair()).unwrap().cells[0].clone();
+            let cell = crate::compare_run(run.first_pair()).unwrap().cells[0].clone();
             let told = cell.warnings.into_iter().find(|warning| warning.code == "stood-still");
             told.map(|warning| (warning.severity, warning.text.contains(&format!("{still} of 40"))))
         };

@@ -29,7 +29,7 @@ pub(crate) fn of_cell(
     units: &CellUnits,
     arms: &PerArm<Vec<&Round>>,
 ) -> Option<Warning> {
-    let load = planned::resolve(run.plan(), &cell.load).ok();
+    let load = planned::planned_load(run.plan(), &cell.load).ok();
     let trend = load.map_or(Trend::Steady, |load: Load| load.trend);
     let moving: Vec<Arm> = Arm::BOTH.into_iter().filter(|arm| moves(units, &arms[*arm])).collect();
     let (severity, why) = match trend {
@@ -67,7 +67,7 @@ fn halves(units: &CellUnits, rounds: &[&Round], trend: Trend) -> Option<String> 
     }
     let (first, second) = rounds.split_at(rounds.len() / 2);
     let told = [first, second].map(|half| {
-        let rate = units.told(rate_of(units, half));
+        let rate = units.rate_text(rate_of(units, half));
         if trend != Trend::Shrinks {
             return rate;
         }
@@ -94,7 +94,7 @@ mod tests {
 
     fn told(label: &str, disturb: impl Fn(&mut Round)) -> Option<Warning> {
         let comparison =
-            crate::compare(of_load(label, "mysql://u@h/d", 2, disturb).first_pair()).unwrap();
+            crate::compare_run(of_load(label, "mysql://u@h/d", 2, disturb).first_pair()).unwrap();
         let cell = comparison.cells.into_iter().next().unwrap();
         assert_eq!(cell.verdict, Verdict::Faster, "it marks and does not block");
         cell.warnings.into_iter().find(|warning| warning.code == "not-stationary")

@@ -28,7 +28,8 @@ pub(crate) fn of_cell(
     cell: &Cell,
     arms: &PerArm<Vec<&Round>>,
 ) -> Option<Warning> {
-    let rests = planned::resolve(run.plan(), &cell.load).is_ok_and(|load| load.rests());
+    let rests =
+        planned::planned_load(run.plan(), &cell.load).is_ok_and(|load| load.rests_between_events());
     if run.plan().question.driving != Driving::Closed || rests || step_of(cell).is_some() {
         return None;
     }
@@ -68,7 +69,7 @@ mod tests {
             set_events(round, events[round.key.pair as usize % 2] as f64);
             round.readings.set(EDGE_EVENTS, edges);
         });
-        let cell = crate::compare(run.first_pair()).unwrap().cells.remove(0);
+        let cell = crate::compare_run(run.first_pair()).unwrap().cells.remove(0);
         let told = cell.warnings.iter().find(|warning| warning.code == "whole-events");
         (told.map(|warning| warning.severity == Severity::Blocks), cell.verdict)
     }
@@ -84,7 +85,7 @@ mod tests {
             round.readings.set(EDGE_EVENTS, (round.key.pair > 0).then_some(0.3));
         });
         resumed.plan.schedule.slice_ns = 0;
-        let verdict = crate::compare(resumed.first_pair()).unwrap().cells[0].verdict;
+        let verdict = crate::compare_run(resumed.first_pair()).unwrap().cells[0].verdict;
         assert_eq!(verdict, Verdict::Undecided, "one pair is of before");
         assert_eq!(told(4, [10, 10], None), (Some(true), Verdict::Undecided));
         assert_eq!(told(4, [10, 11], None).0, Some(false));

@@ -42,7 +42,7 @@ const PAIR_SD_INTERLEAVED: f64 = 0.03;
 impl CellForecast {
     /// Of a cell of `plan`, by the first of the `known` runs that measured it; without one, with
     /// the noise that is assumed.
-    pub fn of(plan: &Plan, cell: &Cell, known: &[Run]) -> CellForecast {
+    pub fn of_cell(plan: &Plan, cell: &Cell, known: &[Run]) -> CellForecast {
         let of_run = |run: &Run| {
             let is_alike = run.plan.schedule.slice_ns == plan.schedule.slice_ns;
             let spread = is_alike.then(|| spread_of(run.first_pair(), cell)).flatten()?;
@@ -71,12 +71,12 @@ impl CellForecast {
     }
 
     /// Pairs that are measured of so many in a plan.
-    pub(crate) fn measured(&self, planned: u32) -> u32 {
+    pub(crate) fn measured_pairs(&self, planned: u32) -> u32 {
         ((f64::from(planned) / self.stretch) as u32).max(1)
     }
 
     /// Pairs of a plan that so many are measured of: whole blocks.
-    pub(crate) fn planned(&self, measured: u32) -> u32 {
+    pub(crate) fn planned_pairs(&self, measured: u32) -> u32 {
         (f64::from(measured) * self.stretch / 2.0).ceil() as u32 * 2
     }
 
@@ -95,12 +95,12 @@ impl CellForecast {
 
     /// The smallest change of rQPS, as a share, that the cell finds with this chance, if it is
     /// measured to the end. `None`: too few pairs for a verdict.
-    pub fn found(&self, plan: &Plan, power: f64) -> Option<f64> {
+    pub fn detectable_change(&self, plan: &Plan, power: f64) -> Option<f64> {
         let (pairs, starts) = self.carried_out(plan);
         let alpha = alpha_of(plan);
         let each = plan.pairs_between_looks(pairs).unwrap_or(pairs / starts);
         let starts = starts.min(self.in_time(plan, each));
-        let found = match plan.rule.stopping.looks() {
+        let found = match plan.rule.stopping.look_schedule() {
             Some((_, horizon)) => {
                 let starts = starts.min(ConfidenceSequence::STARTS_MAX);
                 let (sd, known_sd) = if has_starts(plan) {
@@ -108,10 +108,11 @@ impl CellForecast {
                 } else {
                     (self.pair_sd / f64::from(each).sqrt(), stats::BETWEEN_STARTS_SD)
                 };
-                ConfidenceSequence::new(horizon).detectable(sd, known_sd, starts, alpha, power)
+                ConfidenceSequence::new(horizon)
+                    .detectable_change(sd, known_sd, starts, alpha, power)
             }
             None if starts >= stats::MIN_PAIRS => {
-                stats::detectable(self.spread.of_start(each), starts, alpha, power)
+                stats::detectable_change(self.spread.of_start(each), starts, alpha, power)
             }
             None => {
                 let pairs = pairs.min(self.in_time(plan, 1));
@@ -139,7 +140,7 @@ impl CellForecast {
         ];
         let pair = self.price.pair_s * pairs_cost(plan);
         let costs = Costs { pair, start: Some(self.price.start_s), filling: None };
-        stats::advise(&components, &costs, MINUTE_S).spend.first().copied()
+        stats::spending_advice(&components, &costs, MINUTE_S).spend.first().copied()
     }
 
     /// Parts of so many measured pairs that a limit leaves time for.
@@ -151,7 +152,7 @@ impl CellForecast {
     }
 
     /// The time that measuring the cell takes, at most where results may end it.
-    pub fn takes(&self, plan: &Plan) -> Duration {
+    pub fn measuring_time(&self, plan: &Plan) -> Duration {
         let (pairs, starts) = self.carried_out(plan);
         let starts = if has_starts(plan) { starts - 1 } else { 0 };
         let measuring_s = f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
@@ -163,7 +164,7 @@ impl CellForecast {
 
 /// The p-value that a cell of the plan needs for a verdict, whatever the others show.
 pub(crate) fn alpha_of(plan: &Plan) -> f64 {
-    alpha_among(plan.answers())
+    alpha_among(plan.answer_count())
 }
 
 /// Warming up all arms of a cell.
@@ -183,7 +184,7 @@ pub(crate) fn seconds_of_cell(plan: &Plan, limit: Duration) -> f64 {
 impl CellForecast {
     /// Of a start or stretch of so many pairs of a plan.
     pub(crate) fn price_of_part(&self, plan: &Plan, pairs: u32) -> f64 {
-        self.price_of(plan, self.measured(pairs))
+        self.price_of(plan, self.measured_pairs(pairs))
     }
 
     fn price_of(&self, plan: &Plan, measured: u32) -> f64 {
@@ -192,22 +193,22 @@ impl CellForecast {
     }
 
     /// What finds an effect in the least time, in pairs of a plan.
-    pub(crate) fn least(&self, plan: &Plan, effect: f64, power: f64) -> Option<Amount> {
+    pub(crate) fn least_amount(&self, plan: &Plan, effect: f64, power: f64) -> Option<Amount> {
         let amount = if has_starts(plan) {
             stats::least_time(&self.spread, &self.price, effect, alpha_of(plan), power)
         } else {
             let spread = self.in_one_start();
             stats::least_pairs(&spread, &self.price, effect, alpha_of(plan), power)
         };
-        amount.map(|amount| Amount { pairs: self.planned(amount.pairs), ..amount })
+        amount.map(|amount| Amount { pairs: self.planned_pairs(amount.pairs), ..amount })
     }
 
     /// What starts, or pairs of one start, of so many pairs of a plan find.
-    pub(crate) fn finds(&self, plan: &Plan, amount: &Amount, power: f64) -> f64 {
-        let pairs = self.measured(amount.pairs);
+    pub(crate) fn detectable_change_with(&self, plan: &Plan, amount: &Amount, power: f64) -> f64 {
+        let pairs = self.measured_pairs(amount.pairs);
         if has_starts(plan) {
             let sd = self.spread.of_start(pairs);
-            return stats::detectable(sd, amount.starts, alpha_of(plan), power);
+            return stats::detectable_change(sd, amount.starts, alpha_of(plan), power);
         }
         stats::found_in_one_start(&self.in_one_start(), pairs, alpha_of(plan), power)
     }

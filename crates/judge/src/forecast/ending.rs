@@ -41,7 +41,7 @@ fn is_over_between(run: RunPair<'_>, cell: &Cell) -> Result<bool, JudgeError> {
     let Some(values) = values_of(run, cell) else { return Ok(false) };
     let (logs, known_sd) = (&values.logs, values.known_sd);
     let look = stats::judge_sequence(logs, known_sd, run.plan().rule.budget, sequence)?;
-    let alpha = family::alpha_among(run.plan().answers());
+    let alpha = family::alpha_among(run.plan().answer_count());
     let is_sharp = match run.plan().rule.stopping {
         Stopping::Detect { effect, power, .. } => finds(&values, sequence, alpha, power) <= effect,
         _ => false,
@@ -57,9 +57,9 @@ fn is_over_between(run: RunPair<'_>, cell: &Cell) -> Result<bool, JudgeError> {
 
 /// The cells of a run that are decided, by the rule of its plan, and stay so whatever the others
 /// come to show.
-pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
+pub fn decided_cells(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
     let pairs = compare_arms(run, Reference::Arm(ArmIndex::BASE))?.pairs;
-    let alpha = family::alpha_among(run.plan.answers());
+    let alpha = family::alpha_among(run.plan.answer_count());
     // What was judged once keeps its verdict, for it gets no look.
     let stays = |run: RunPair<'_>, cell: &CellComparison| match cell.verdict {
         Verdict::Undecided => false,
@@ -82,15 +82,17 @@ pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
 
 /// The smallest change that they find with this chance and p-value, as a share.
 fn finds(values: &Values, sequence: &ConfidenceSequence, alpha: f64, power: f64) -> f64 {
-    let sd = stats::paired(&values.logs, stats::SHOWN_CONFIDENCE).map(|of| of.sd_log);
+    let sd = stats::paired_estimate(&values.logs, stats::SHOWN_CONFIDENCE).map(|of| of.sd_log);
     let starts = values.logs.len() as u32;
-    sd.map_or(f64::INFINITY, |sd| sequence.detectable(sd, values.known_sd, starts, alpha, power))
+    sd.map_or(f64::INFINITY, |sd| {
+        sequence.detectable_change(sd, values.known_sd, starts, alpha, power)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare;
+    use crate::compare_run;
     use crate::sample;
 
     /// Equal arms, and a test arm that does three quarters of the work, with a little noise.
@@ -112,7 +114,7 @@ mod tests {
         let over = |pairs, percent| {
             let run = run(pairs, percent);
             let cell = run.plan.cells().remove(0);
-            (is_over(&run, &cell).unwrap(), compare(run.first_pair()).unwrap().cells[0].verdict)
+            (is_over(&run, &cell).unwrap(), compare_run(run.first_pair()).unwrap().cells[0].verdict)
         };
         assert_eq!(over(4, 75), (false, Verdict::Undecided));
         assert_eq!(over(20, 75), (true, Verdict::Slower));

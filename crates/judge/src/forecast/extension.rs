@@ -13,8 +13,8 @@
 use std::time::Duration;
 
 use crate::JudgeError;
-use crate::extension::{refuse, rule};
-use crate::sequential::{has_starts, spent};
+use crate::extension::{check_extendable, extension_rule};
+use crate::sequential::{has_starts, time_spent};
 use dbdyno_model::{Cell, Plan, Round, RoundPace, RoundSchedule, Run, Severity, Stopping, Warning};
 use dbdyno_stats::ConfidenceSequence;
 
@@ -37,11 +37,11 @@ const TIMES: u32 = 3;
 /// [`JudgeError::Unlike`] for runs that cannot be: suites, whose order leads from one state of the
 /// servers to the next, runs that are not judged by rates in the closed loop and by starts, and
 /// more pairs than looks have a chance to err left for.
-pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
+pub fn extended_plan(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
     let plan = &run.plan;
-    refuse(plan)?;
-    let stopping = rule(run.first_pair());
-    let (between, horizon) = stopping.looks().unwrap_or((2, 1));
+    check_extendable(plan)?;
+    let stopping = extension_rule(run.first_pair());
+    let (between, horizon) = stopping.look_schedule().unwrap_or((2, 1));
     let told = between.saturating_mul(ConfidenceSequence::STARTS_MAX);
     let most = between.saturating_mul(horizon.saturating_mul(TIMES)).min(told);
     let had = plan.schedule.pairs.max(carried_out(run));
@@ -63,7 +63,8 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
     }
     let restarts =
         if has_starts(plan) { (pairs / between).saturating_sub(1) } else { plan.schedule.restarts };
-    let limit = extension.limit.map(|limit| (spent(run.first_pair()) + limit).as_nanos() as u64);
+    let limit =
+        extension.limit.map(|limit| (time_spent(run.first_pair()) + limit).as_nanos() as u64);
     let mut longer = plan.stopped_by(stopping);
     longer.schedule = RoundSchedule { pairs, restarts, limit_ns: limit, ..plan.schedule };
     Ok(longer)
@@ -94,7 +95,7 @@ fn judged_pairs(run: &Run) -> u32 {
 }
 
 /// What the reader of a run must know that was made longer after it had been judged once.
-pub fn warning(run: &Run, longer: &Plan) -> Option<Warning> {
+pub fn extension_warning(run: &Run, longer: &Plan) -> Option<Warning> {
     (run.plan.rule.stopping == Stopping::Fixed && longer.rule.stopping != Stopping::Fixed).then(|| {
         let text = format!(
             "the run was judged once, after {} pairs of a cell, and extended then, with interim \
@@ -118,11 +119,12 @@ mod tests {
         let mut run = sample::of_pairs(6, "point-query", "sqlite:", 1, |_| {});
         run.plan.schedule.pairs = 48;
         run.plan.schedule.limit_ns = Some(1_000_000_000);
-        let plan = extended(&run, &Extension::default()).unwrap();
+        let plan = extended_plan(&run, &Extension::default()).unwrap();
         assert_eq!(plan.rule.stopping, Stopping::Extended { pairs: 4, judged: vec![2] });
-        let told = warning(&run, &plan).unwrap().text;
+        let told = extension_warning(&run, &plan).unwrap().text;
         assert!(told.contains("after 6 pairs"), "{told}");
-        let again = extended(&Run { plan: plan.clone(), ..run }, &Extension::default()).unwrap();
+        let again =
+            extended_plan(&Run { plan: plan.clone(), ..run }, &Extension::default()).unwrap();
         assert_eq!(again.rule.stopping, plan.rule.stopping, "the rule is kept");
     }
 
@@ -132,13 +134,13 @@ mod tests {
         let mut run = sample::of_pairs(6, "point-query", "sqlite:", 1, |_| {});
         run.plan.schedule.pairs = 48;
         run.plan.rule.stopping = Stopping::Decided { pairs: 4, horizon: 4 };
-        let with = |more| extended(&run, &Extension { pairs: Some(more), limit: None });
+        let with = |more| extended_plan(&run, &Extension { pairs: Some(more), limit: None });
         assert_eq!(with(100).unwrap().schedule.pairs, 148);
         assert_eq!(with(912).unwrap().schedule.pairs, 4 * ConfidenceSequence::STARTS_MAX);
         let refused = with(913).unwrap_err().to_string();
         assert!(refused.contains("48 pairs a cell and may get 912 more"), "{refused}");
         assert_eq!(
-            extended(&run, &Extension::default()).unwrap().schedule.pairs,
+            extended_plan(&run, &Extension::default()).unwrap().schedule.pairs,
             4 * ConfidenceSequence::STARTS_MAX
         );
     }
@@ -153,8 +155,8 @@ mod tests {
         run.plan.schedule.round_ns = run.rounds[0].wall_ns / 10;
         (run.plan.schedule.pairs, run.plan.schedule.restarts) = (96, 15);
         for pairs in [None, Some(96)] {
-            let plan = extended(&run, &Extension { pairs, limit: None }).unwrap();
-            let left = Remaining::without(&plan, Some(&run), BTreeSet::new());
+            let plan = extended_plan(&run, &Extension { pairs, limit: None }).unwrap();
+            let left = Remaining::without_cells(&plan, Some(&run), BTreeSet::new());
             assert!(left.rounds_left > 0, "{pairs:?}: {plan:?}");
         }
     }

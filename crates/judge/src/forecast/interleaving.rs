@@ -61,14 +61,18 @@ pub struct RoundSlices {
 impl RoundSlices {
     /// How the rounds of a cell are cut, which are so long and in which the slower arm gets so many
     /// events done in a second; `None` where they are not.
-    pub fn of(plan: &Plan, cell: &Cell, round: Duration, tps: f64) -> Option<RoundSlices> {
+    pub fn of_cell(plan: &Plan, cell: &Cell, round: Duration, tps: f64) -> Option<RoundSlices> {
         let client_tps = tps / f64::from(cell.clients);
         are_for(plan, cell).then(|| RoundSlices::with(plan.schedule.slice_ns, round, client_tps))?
     }
 
     /// The same for a cell of which some rounds are measured already, in slices or not: what is cut
     /// stays so.
-    pub fn again(was_cut: bool, cut: Option<RoundSlices>, round: Duration) -> Option<RoundSlices> {
+    pub fn of_resumed_cell(
+        was_cut: bool,
+        cut: Option<RoundSlices>,
+        round: Duration,
+    ) -> Option<RoundSlices> {
         let least = RoundSlices { count: SLICES_LEAST, window: round / SLICES_LEAST };
         was_cut.then(|| cut.unwrap_or(least))
     }
@@ -86,7 +90,7 @@ impl RoundSlices {
     }
 
     /// What the reader of the run must know.
-    pub fn note(plan: &Plan) -> Warning {
+    pub fn interleaving_warning(plan: &Plan) -> Warning {
         let text = format!(
             "in loads that only read, {} take turns in slices of {} ms or more, so that {} meet \
              the same state of the host (--slice)",
@@ -115,10 +119,10 @@ mod tests {
     fn a_cell_that_is_taken_up_again_is_cut_as_it_was() {
         let round = Duration::from_millis(200);
         let cut = RoundSlices::with(10_000_000, round, 25_000.0);
-        assert_eq!(RoundSlices::again(true, cut, round), cut);
-        let slow = RoundSlices::again(true, None, round).unwrap();
+        assert_eq!(RoundSlices::of_resumed_cell(true, cut, round), cut);
+        let slow = RoundSlices::of_resumed_cell(true, None, round).unwrap();
         assert_eq!((slow.count, slow.window.as_millis()), (4, 50));
-        assert_eq!(RoundSlices::again(false, cut, round), None);
+        assert_eq!(RoundSlices::of_resumed_cell(false, cut, round), None);
     }
 
     #[test]

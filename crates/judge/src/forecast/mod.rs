@@ -20,6 +20,6 @@ mod plan_for;
 mod remaining;
 
 pub use cell_forecast::CellForecast;
-pub use extension::{Extension, extended, warning as extension_warning};
-pub use plan_for::{End, Numbers, USUAL_POWER, Wish, aim};
+pub use extension::{Extension, extended_plan, extension_warning};
+pub use plan_for::{End, Numbers, USUAL_POWER, Wish, plan_for_wish};
 pub use remaining::Remaining;

@@ -83,14 +83,18 @@ pub enum Numbers {
 ///
 /// # Errors
 /// A sentence about what cannot be had.
-pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>), String> {
+pub fn plan_for_wish(
+    plan: Plan,
+    wish: &Wish,
+    known: &[Run],
+) -> Result<(Plan, Vec<String>), String> {
     if wish.detect.is_none() && wish.end == End::Planned && wish.limit.is_none() {
         return Ok((plan, Vec::new()));
     }
     check(&plan, wish)?;
     let cells = plan.cells();
     let plan = in_time(plan, wish, cells.len());
-    let forecast = |cell: &Cell| CellForecast::of(&plan, cell, known);
+    let forecast = |cell: &Cell| CellForecast::of_cell(&plan, cell, known);
     let forecasts: Vec<CellForecast> = cells.iter().map(forecast).collect();
     let seconds = wish.limit.map(|limit| seconds_of_cell(&plan, limit));
     let mut notes = Vec::new();
@@ -163,7 +167,8 @@ fn with(mut plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_know
         (Some(_), _, Numbers::Usual) if wish.detect.is_none() => SPARE,
         _ => 1,
     };
-    let told = if stopping.looks().is_some() { ConfidenceSequence::STARTS_MAX } else { u32::MAX };
+    let told =
+        if stopping.look_schedule().is_some() { ConfidenceSequence::STARTS_MAX } else { u32::MAX };
     let most = planned.saturating_mul(spare).min(told);
     let restarts = if has_starts(&plan) { most.saturating_sub(1) } else { plan.schedule.restarts };
     let limit_ns = wish.limit.map(|limit| limit.as_nanos() as u64);
@@ -310,7 +315,7 @@ fn needed(
 ) -> Result<Amount, String> {
     let mut own = Vec::new();
     for forecast in forecasts {
-        own.push(forecast.least(plan, effect, power).ok_or_else(|| {
+        own.push(forecast.least_amount(plan, effect, power).ok_or_else(|| {
             format!(
                 "{} cannot find {}: two starts of these arms differ by about {:.1} %; look for a \
                  larger change, or compare servers that dbdyno starts or opens, with --restarts",
@@ -338,7 +343,7 @@ fn needed(
     let tried = tried(forecasts, own.iter().map(|amount| amount.pairs));
     let amounts = tried.into_iter().filter_map(|pairs| {
         let starts = forecasts.iter().map(|forecast| {
-            let sd = forecast.spread.of_start(forecast.measured(pairs));
+            let sd = forecast.spread.of_start(forecast.measured_pairs(pairs));
             stats::pairs_needed(sd, effect, alpha, power).max(stats::STARTS_LEAST)
         });
         let starts = starts.max()?;
@@ -359,7 +364,10 @@ fn best_in(
     forecasts: &[CellForecast],
 ) -> Option<(f64, Amount)> {
     let worst = |amount: &Amount| {
-        forecasts.iter().map(|forecast| forecast.finds(plan, amount, power)).fold(0.0, f64::max)
+        forecasts
+            .iter()
+            .map(|forecast| forecast.detectable_change_with(plan, amount, power))
+            .fold(0.0, f64::max)
     };
     let of_pairs = |pairs: u32| {
         let starts = fitting(plan, forecasts, seconds, pairs);
@@ -371,7 +379,7 @@ fn best_in(
         return tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
     }
     let pairs = forecasts.iter().map(|forecast| {
-        forecast.planned((seconds / (forecast.price.pair_s * pairs_cost(plan))) as u32)
+        forecast.planned_pairs((seconds / (forecast.price.pair_s * pairs_cost(plan))) as u32)
     });
     let amount = Amount { starts: 1, pairs: pairs.min()?, seconds };
     Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
@@ -381,8 +389,8 @@ fn best_in(
 fn tried(forecasts: &[CellForecast], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
     let usual = forecasts
         .iter()
-        .flat_map(|forecast| stats::PAIRS_TRIED.map(|pairs| forecast.planned(pairs)));
-    let block = forecasts.iter().map(|forecast| forecast.planned(2)).max().unwrap_or(0);
+        .flat_map(|forecast| stats::PAIRS_TRIED.map(|pairs| forecast.planned_pairs(pairs)));
+    let block = forecasts.iter().map(|forecast| forecast.planned_pairs(2)).max().unwrap_or(0);
     usual.chain(own).filter(|pairs| *pairs >= block).collect()
 }
 
@@ -427,7 +435,7 @@ mod tests {
         };
         let budget = |detect: Option<f64>, end| {
             let wish = wish(detect.map(|effect| (effect, 0.8)), end);
-            let (plan, notes) = aim(plan.clone(), &wish, &[]).unwrap();
+            let (plan, notes) = plan_for_wish(plan.clone(), &wish, &[]).unwrap();
             (plan.rule.budget, notes.iter().any(|note| note.contains("equal means within")))
         };
         assert_eq!(budget(Some(0.03), End::Decided), (0.015, true));
@@ -450,19 +458,21 @@ mod tests {
         };
         let mut plan = restarted(once.clone(), 119);
         plan.schedule.pairs = 480;
-        let (plan, _) = aim(plan, &wish(None, Numbers::Given), &[]).unwrap();
+        let (plan, _) = plan_for_wish(plan, &wish(None, Numbers::Given), &[]).unwrap();
         assert_eq!((plan.schedule.restarts, plan.schedule.pairs), (119, 480));
         assert_eq!(plan.rule.stopping, Stopping::Decided { pairs: 4, horizon: HORIZON_MAX });
 
         let small = wish(Some((0.007, 0.8)), Numbers::Usual);
-        let (plan, _) = aim(restarted(once.clone(), 3), &small, &[]).unwrap();
+        let (plan, _) = plan_for_wish(restarted(once.clone(), 3), &small, &[]).unwrap();
         assert!(plan.schedule.restarts > HORIZON_MAX, "{plan:?}");
-        let found = CellForecast::of(&plan, &plan.cells()[0], &[]).found(&plan, 0.8).unwrap();
+        let found = CellForecast::of_cell(&plan, &plan.cells()[0], &[])
+            .detectable_change(&plan, 0.8)
+            .unwrap();
         assert!(found < 0.0085, "{found}");
 
         let mut plan = restarted(once, ConfidenceSequence::STARTS_MAX);
         plan.schedule.pairs = 1_000;
-        let refused = aim(plan, &wish(None, Numbers::Given), &[]).unwrap_err();
+        let refused = plan_for_wish(plan, &wish(None, Numbers::Given), &[]).unwrap_err();
         assert!(refused.contains("239 restarts at most"), "{refused}");
     }
 
@@ -498,14 +508,16 @@ mod tests {
             let run = known(stretch, 1, "point-query");
             let window = Duration::from_nanos(run.plan.schedule.round_ns * stretch);
             let (plan, _) =
-                aim(run.plan.clone(), &detecting(0.01), std::slice::from_ref(&run)).unwrap();
-            let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
+                plan_for_wish(run.plan.clone(), &detecting(0.01), std::slice::from_ref(&run))
+                    .unwrap();
+            let forecast =
+                CellForecast::of_cell(&plan, &plan.cells()[0], std::slice::from_ref(&run));
             let pace = RoundPace::with_window(&plan, window);
             let starts = plan.schedule.restarts + 1;
             let sd = forecast.spread.of_start(pace.pairs / starts);
-            let found = stats::detectable(sd, starts, stats::DECISION_ALPHA, 0.8);
+            let found = stats::detectable_change(sd, starts, stats::DECISION_ALPHA, 0.8);
             assert!(found < 0.0102, "{stretch}: {found}, {plan:?}");
-            let told = forecast.found(&plan, 0.8).unwrap();
+            let told = forecast.detectable_change(&plan, 0.8).unwrap();
             assert!((told / found - 1.0).abs() < 0.02, "{stretch}: {told}, not {found}");
         }
     }
@@ -523,14 +535,14 @@ mod tests {
                     sample::set_events(round, events);
                 });
             let cell = &run.plan.cells()[0];
-            let forecast = CellForecast::of(&run.plan, cell, std::slice::from_ref(&run));
+            let forecast = CellForecast::of_cell(&run.plan, cell, std::slice::from_ref(&run));
             let (level, narrows) = forecast.next_minute(&run.plan).unwrap();
             assert!(narrows > 0.0 && narrows < 1.0, "{narrows}");
             level
         };
         assert_eq!(best(0), ExperimentLevel::Start);
         let plan = known(1, 1, "point-query").plan;
-        assert_eq!(CellForecast::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
+        assert_eq!(CellForecast::of_cell(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
     }
 
     /// Rounds that are drawn out leave fewer pairs, and at last so few that starts are left out.
@@ -542,15 +554,16 @@ mod tests {
             let run = known(stretch, 1, "point-query");
             let mut plan = restarted(run.plan.clone(), restarts);
             plan.schedule.pairs = pairs;
-            let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
+            let forecast =
+                CellForecast::of_cell(&plan, &plan.cells()[0], std::slice::from_ref(&run));
             let window = Duration::from_nanos(plan.schedule.round_ns * stretch);
             let carried = RoundPace::with_window(&plan, window).pairs;
             let begins: Vec<u32> =
                 (0..carried).filter(|&pair| plan.restarts_before(pair, carried)).collect();
             let starts = begins.len() as u32 + 1;
             let sd = forecast.spread.of_start(carried / starts);
-            let found = stats::detectable(sd, starts, stats::DECISION_ALPHA, 0.8);
-            let told = forecast.found(&plan, 0.8).unwrap();
+            let found = stats::detectable_change(sd, starts, stats::DECISION_ALPHA, 0.8);
+            let told = forecast.detectable_change(&plan, 0.8).unwrap();
             assert!((told / found - 1.0).abs() < 1e-9, "{stretch}: {told}, not {found}");
         }
     }
@@ -572,11 +585,11 @@ mod tests {
         let amount = needed(&plan, 0.01, 0.8, &forecasts).unwrap();
         assert!(amount.seconds < 5_000.0, "{amount:?}");
         for forecast in &forecasts {
-            assert!(forecast.finds(&plan, &amount, 0.8) < 0.0101, "{amount:?}");
+            assert!(forecast.detectable_change_with(&plan, &amount, 0.8) < 0.0101, "{amount:?}");
         }
         let (found, short) = best_in(&plan, 1_000.0, 0.8, &forecasts).unwrap();
         for forecast in &forecasts {
-            assert!(forecast.finds(&plan, &short, 0.8) <= found);
+            assert!(forecast.detectable_change_with(&plan, &short, 0.8) <= found);
             let price = f64::from(short.starts) * forecast.price_of_part(&plan, short.pairs);
             assert!(price <= 1_000.0, "{short:?}");
         }
@@ -589,9 +602,11 @@ mod tests {
             let runs = [known(1, 1, "point-query"), known(stretch, 1, "read-only")];
             let mut plan = runs[0].plan.clone();
             plan.question.stages.extend(runs[1].plan.question.stages.clone());
-            let (plan, notes) = aim(plan, &detecting(0.01), &runs).unwrap();
+            let (plan, notes) = plan_for_wish(plan, &detecting(0.01), &runs).unwrap();
             for cell in plan.cells() {
-                let found = CellForecast::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
+                let found = CellForecast::of_cell(&plan, &cell, &runs)
+                    .detectable_change(&plan, 0.8)
+                    .unwrap();
                 assert!(found < 0.0102, "{stretch}, {cell}: {found}, {notes:?}");
             }
         }
@@ -604,12 +619,12 @@ mod tests {
         let mut plan = restarted(run.plan.clone(), 182);
         plan.schedule.pairs = 183 * 18;
         let known = std::slice::from_ref(&run);
-        let forecast = CellForecast::of(&plan, &plan.cells()[0], known);
-        let all = forecast.found(&plan, 0.8).unwrap();
-        let takes = forecast.takes(&plan);
+        let forecast = CellForecast::of_cell(&plan, &plan.cells()[0], known);
+        let all = forecast.detectable_change(&plan, 0.8).unwrap();
+        let takes = forecast.measuring_time(&plan);
         let mut limited = plan;
         limited.schedule.limit_ns = Some(takes.as_nanos() as u64 / 9);
-        let part = forecast.found(&limited, 0.8).unwrap();
+        let part = forecast.detectable_change(&limited, 0.8).unwrap();
         assert!(part > 2.7 * all && part < 3.5 * all, "{part} of {all}");
     }
 
@@ -619,9 +634,10 @@ mod tests {
         let runs = [known(6, 0, "point-query"), known(1, 9, "read-only")];
         let mut plan = runs[0].plan.clone();
         plan.question.stages.extend(runs[1].plan.question.stages.clone());
-        let (plan, _) = aim(plan, &detecting(0.03), &runs).unwrap();
+        let (plan, _) = plan_for_wish(plan, &detecting(0.03), &runs).unwrap();
         for cell in plan.cells() {
-            let found = CellForecast::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
+            let found =
+                CellForecast::of_cell(&plan, &cell, &runs).detectable_change(&plan, 0.8).unwrap();
             assert!(found < 0.0306, "{cell}: {found}");
         }
     }
@@ -639,9 +655,9 @@ mod tests {
                 numbers: Numbers::Usual,
                 warm_up: Numbers::Usual,
             };
-            let (plan, _) = aim(restarted(once.clone(), 3), &wish, &[]).unwrap();
-            let (pairs, horizon) = plan.rule.stopping.looks().unwrap();
-            let forecast = CellForecast::of(&plan, &plan.cells()[0], &[]);
+            let (plan, _) = plan_for_wish(restarted(once.clone(), 3), &wish, &[]).unwrap();
+            let (pairs, horizon) = plan.rule.stopping.look_schedule().unwrap();
+            let forecast = CellForecast::of_cell(&plan, &plan.cells()[0], &[]);
             let starts_s = f64::from(SPARE * horizon) * forecast.price_of_part(&plan, pairs);
             let fills = starts_s
                 >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.schedule.warm_up_ns as f64 / 1e9;

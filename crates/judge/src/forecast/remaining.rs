@@ -54,17 +54,21 @@ struct StoredCell {
 impl Remaining {
     /// What is left of a run; everything of one without rounds. Cells before the last one that was
     /// begun have ended.
-    pub fn of(plan: &Plan, run: Option<&Run>) -> Remaining {
+    pub fn of_run(plan: &Plan, run: Option<&Run>) -> Remaining {
         let cells = plan.cells();
         let is_begun = |cell: &Cell| {
             run.is_some_and(|run| run.rounds.iter().any(|round| round.key.cell == *cell))
         };
         let last = cells.iter().rposition(is_begun).unwrap_or(0);
-        Remaining::without(plan, run, cells[..last.min(cells.len())].iter().cloned().collect())
+        Remaining::without_cells(
+            plan,
+            run,
+            cells[..last.min(cells.len())].iter().cloned().collect(),
+        )
     }
 
     /// What is left of a run of which these cells are over.
-    pub fn without(plan: &Plan, run: Option<&Run>, over: BTreeSet<Cell>) -> Remaining {
+    pub fn without_cells(plan: &Plan, run: Option<&Run>, over: BTreeSet<Cell>) -> Remaining {
         let mut left = Remaining { over, ..Remaining::default() };
         let has_ended =
             |arm: ArmIndex| run.is_some_and(|run| run.ended.iter().any(|ended| ended.arm == arm));
@@ -83,11 +87,12 @@ impl Remaining {
         let pairs: u32 = left.cells.values().map(|seen| seen.next_pair).sum();
         left.alone = (arms.len() * pairs as usize).saturating_sub(left.rounds_kept);
         left.last_stage = plan.question.stages.iter().rposition(|stage| {
-            let cells = stage.measured().map(|label| plan.cells_of(label)).unwrap_or_default();
+            let cells =
+                stage.measured_label().map(|label| plan.cells_of(label)).unwrap_or_default();
             cells.iter().any(|cell| left.cells.contains_key(cell))
         });
         for cell in plan.cells() {
-            let pace = left.pace(plan, &cell);
+            let pace = left.cell_pace(plan, &cell);
             let usual = || pace.as_ref().map_or(plan.schedule.pairs, |pace| pace.pairs);
             let pairs = planned::pairs_of_step(plan, &cell).unwrap_or_else(usual);
             let is_over = left.over.contains(&cell);
@@ -100,10 +105,9 @@ impl Remaining {
         }
         if left.rounds_left > 0 {
             // Steps of the Insert Benchmark are repeated by amount, not by time.
-            let repeated = plan
-                .cells()
-                .into_iter()
-                .filter(|cell| planned::step_of(cell).is_none() && planned::writes(plan, cell));
+            let repeated = plan.cells().into_iter().filter(|cell| {
+                planned::step_of(cell).is_none() && planned::cell_writes_rows(plan, cell)
+            });
             left.repeated = repeated
                 .filter_map(|cell| Some((cell.clone(), left.time_of(plan, &cell)?)))
                 .collect();
@@ -128,7 +132,7 @@ impl Remaining {
     }
 
     /// The pace at which a cell was measured in part, or whole.
-    pub fn pace(&self, plan: &Plan, cell: &Cell) -> Option<RoundPace> {
+    pub fn cell_pace(&self, plan: &Plan, cell: &Cell) -> Option<RoundPace> {
         self.cells.get(cell).map(|seen| RoundPace::with_window(plan, seen.window))
     }
 
@@ -153,7 +157,7 @@ impl Remaining {
     }
 
     /// What the reader of a resumed run must know.
-    pub fn warning(&self) -> Warning {
+    pub fn resume_warning(&self) -> Warning {
         let mut text = format!(
             "the run was taken up again after {} rounds: servers and tables were made anew",
             self.rounds_kept

@@ -19,7 +19,7 @@ const RUNS_PER_CHANGE: usize = 8;
 const CHANGES_LEAST: usize = 3;
 
 /// Facts that changed where the shift may lie, those of the host first.
-pub(super) fn of(shift: &Shift, facts: &[Rc<Facts>]) -> Vec<Cause> {
+pub(super) fn shift_causes(shift: &Shift, facts: &[Rc<Facts>]) -> Vec<Cause> {
     let most = (facts.len() / RUNS_PER_CHANGE).max(CHANGES_LEAST);
     let mut causes: Vec<Cause> = Vec::new();
     for at in shift.earliest.max(1)..=shift.latest.min(facts.len().saturating_sub(1)) {

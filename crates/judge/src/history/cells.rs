@@ -254,7 +254,7 @@ fn is_time(unit: &str) -> bool {
 }
 
 /// What a unit measures; `None` where it does not say.
-pub(super) fn measured(unit: &str) -> Option<Measure> {
+pub(super) fn unit_measure(unit: &str) -> Option<Measure> {
     if is_time(unit) {
         return Some(Measure::Time);
     }
@@ -283,7 +283,7 @@ pub(super) fn is_size(unit: &str) -> bool {
 }
 
 pub(super) fn is_known(unit: &str) -> bool {
-    size_of(unit).is_some() || measured(unit).is_some()
+    size_of(unit).is_some() || unit_measure(unit).is_some()
 }
 
 /// The family of a unit in the table, and its size there.
@@ -293,7 +293,7 @@ fn size_of(unit: &str) -> Option<(&'static str, f64)> {
 }
 
 /// The family of a unit and its size there. An unknown one is a family of its own.
-pub(super) fn family(unit: &str) -> (String, f64) {
+pub(super) fn unit_family(unit: &str) -> (String, f64) {
     if let Some((family, size)) = size_of(unit) {
         return (family.to_owned(), size);
     }
@@ -318,7 +318,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    pub(super) fn of<'a>(cells: impl Iterator<Item = &'a str>) -> Evidence {
+    pub(super) fn from_cells<'a>(cells: impl Iterator<Item = &'a str>) -> Evidence {
         let mut all = Evidence::default();
         for (index, cell) in cells.enumerate() {
             match (quantity(cell, DecimalMark::Point), quantity(cell, DecimalMark::Comma)) {
@@ -333,7 +333,7 @@ impl Evidence {
         all
     }
 
-    pub(super) fn and(self, other: Evidence) -> Evidence {
+    pub(super) fn combined_with(self, other: Evidence) -> Evidence {
         Evidence {
             points: self.points + other.points,
             commas: self.commas + other.commas,
@@ -342,7 +342,7 @@ impl Evidence {
     }
 
     /// Where all that decides says the same.
-    pub(super) fn mark(self) -> Option<DecimalMark> {
+    pub(super) fn decimal_mark(self) -> Option<DecimalMark> {
         match (self.points, self.commas) {
             (1.., 0) => Some(DecimalMark::Point),
             (0, 1..) => Some(DecimalMark::Comma),
@@ -389,9 +389,9 @@ pub(super) fn values(cells: &[Option<&str>], mark: DecimalMark) -> Result<Values
     let Some((_, first)) = read.iter().flatten().next().copied() else {
         return Ok(Values { of_rows: vec![None; cells.len()], unit: String::new() });
     };
-    let (kind, first_size) = family(first);
+    let (kind, first_size) = unit_family(first);
     let is_other = |(_, value): &(usize, &Option<(f64, &str)>)| {
-        value.is_some_and(|(_, unit)| family(unit).0 != kind)
+        value.is_some_and(|(_, unit)| unit_family(unit).0 != kind)
     };
     if let Some((index, _)) = read.iter().enumerate().find(is_other) {
         let other = cells.iter().flatten().next().copied().unwrap_or_default();
@@ -406,7 +406,7 @@ pub(super) fn values(cells: &[Option<&str>], mark: DecimalMark) -> Result<Values
     let is_count = kind == "count";
     let (unit, size) = if is_count { ("", 1.0) } else { (first, first_size) };
     let value = |(value, unit): (f64, &str)| {
-        if is_one && !is_count { value } else { value * family(unit).1 / size }
+        if is_one && !is_count { value } else { value * unit_family(unit).1 / size }
     };
     let of_rows = read.into_iter().map(|one| one.map(value)).collect();
     Ok(Values { of_rows, unit: unit.to_owned() })
@@ -530,12 +530,12 @@ mod tests {
 
     #[test]
     fn what_decides_the_mark_is_a_cell_that_can_only_have_one() {
-        let of = |cells: &[&str]| Evidence::of(cells.iter().copied());
-        assert_eq!(of(&["1.234", "1.234,5"]).mark(), Some(DecimalMark::Comma));
-        assert_eq!(of(&["1,234", "1,234.5"]).mark(), Some(DecimalMark::Point));
-        assert_eq!(of(&["1,234", "0,234"]).mark(), Some(DecimalMark::Comma));
-        assert_eq!((of(&["1.234"]).mark(), of(&["1.234"]).open), (None, Some(0)));
-        assert!(of(&["1.5", "1,5"]).is_at_odds() && of(&["1.5", "1,5"]).mark().is_none());
+        let of = |cells: &[&str]| Evidence::from_cells(cells.iter().copied());
+        assert_eq!(of(&["1.234", "1.234,5"]).decimal_mark(), Some(DecimalMark::Comma));
+        assert_eq!(of(&["1,234", "1,234.5"]).decimal_mark(), Some(DecimalMark::Point));
+        assert_eq!(of(&["1,234", "0,234"]).decimal_mark(), Some(DecimalMark::Comma));
+        assert_eq!((of(&["1.234"]).decimal_mark(), of(&["1.234"]).open), (None, Some(0)));
+        assert!(of(&["1.5", "1,5"]).is_at_odds() && of(&["1.5", "1,5"]).decimal_mark().is_none());
         assert_eq!(of(&["12", "34"]), Evidence::default());
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn without_skipped(table: &mut Table<'_>) {
 }
 
 /// How many combinations of parameters a benchmark of asv has: of each parameter there is a list.
-pub(super) fn combinations(result: &Value) -> usize {
+pub(super) fn parameter_combinations(result: &Value) -> usize {
     let parameters = match result {
         Value::Array(columns) => columns.get(1),
         other => other.get("params"),

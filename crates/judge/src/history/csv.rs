@@ -13,7 +13,7 @@
 use crate::error::JudgeError;
 
 use super::cells;
-use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed, is_blank};
+use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, error_at, is_blank};
 use super::times;
 
 const SEPARATORS: [(char, Separator, &str); 4] = [
@@ -44,7 +44,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
         let known = SEPARATORS.iter().find(|(separator, ..)| *separator == mark);
         told = Some(known.ok_or_else(|| {
             let what = "the separator that it names is not known; use , ; | or a tab";
-            failed(name, above + 1, 5, what)
+            error_at(name, above + 1, 5, what)
         })?);
         text = text.split_once('\n').map_or("", |(_, rest)| rest);
         above += 1;
@@ -55,7 +55,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
     };
     if rows.is_empty() {
         let what = "the file is empty; its first line names the columns, such as time,qps";
-        return Err(failed(name, 1, 1, what));
+        return Err(error_at(name, 1, 1, what));
     }
     let (header_line, header) = rows.remove(0);
     let header: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
@@ -66,7 +66,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
                 cells.len(),
                 header.len()
             );
-            return Err(failed(name, *line, cells.len().min(header.len()), &what));
+            return Err(error_at(name, *line, cells.len().min(header.len()), &what));
         }
     }
     let rows = rows.into_iter();
@@ -112,7 +112,7 @@ fn of_blanks(text: &str, above: usize) -> Records {
 
 fn parse(name: &str, text: &str, mark: char, above: usize) -> Result<Records, JudgeError> {
     let mut rows =
-        records(text, mark, above).map_err(|(line, what)| failed(name, line, 1, what))?;
+        records(text, mark, above).map_err(|(line, what)| error_at(name, line, 1, what))?;
     rows.retain(|(_, cells)| cells.len() > 1 || !cells[0].trim().is_empty());
     Ok(rows)
 }
@@ -136,10 +136,10 @@ fn check(table: &Table<'_>) -> Result<(), JudgeError> {
     if is_row || table.header.iter().all(is_number) {
         let what = "the first line has values where names of columns are expected; write a \
                     header such as time,qps above it";
-        return Err(failed(table.name, table.header_line, 1, what));
+        return Err(error_at(table.name, table.header_line, 1, what));
     }
     if table.rows.is_empty() {
-        Err(failed(
+        Err(error_at(
             table.name,
             table.header_line,
             1,

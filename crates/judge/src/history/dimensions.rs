@@ -16,7 +16,7 @@ use crate::error::JudgeError;
 
 use super::failures;
 use super::order::Order;
-use super::table::{Table, failed};
+use super::table::{Table, error_at};
 
 /// Columns of this name part rows wherever they have several values.
 const PARTING: [&str; 35] = [
@@ -147,7 +147,7 @@ pub(super) fn is_no_figure(table: &Table<'_>, column: usize) -> bool {
 ///
 /// # Errors
 /// A column that the user names and that is not there.
-pub(super) fn of(
+pub(super) fn dimension_columns(
     table: &Table<'_>,
     order: &Order,
     fixed: &[usize],
@@ -156,7 +156,7 @@ pub(super) fn of(
 ) -> Result<Vec<usize>, JudgeError> {
     if let Some(names) = asked {
         let mut columns: Vec<usize> =
-            names.iter().map(|name| table.named(name)).collect::<Result<_, JudgeError>>()?;
+            names.iter().map(|name| table.column_named(name)).collect::<Result<_, JudgeError>>()?;
         columns.sort_unstable();
         columns.dedup();
         return Ok(columns);
@@ -328,7 +328,7 @@ fn is_grid(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -
 ///
 /// # Errors
 /// There are more than can be looked at.
-pub(super) fn parted(
+pub(super) fn rows_by_series(
     table: &Table<'_>,
     parting: &[usize],
     figures: usize,
@@ -350,7 +350,7 @@ pub(super) fn parted(
             groups.len(),
             heads.join(", ")
         );
-        return Err(failed(table.name, table.header_line, 1, &what));
+        return Err(error_at(table.name, table.header_line, 1, &what));
     }
     let name = |parts: &[Part<'_>]| match parts {
         [part] if part.0.is_none() => part.1.to_owned(),

@@ -32,7 +32,7 @@ const MONEY: [&str; 12] =
 
 /// Which direction of the figures in `column` is good, whose unit is `unit`, and what is to be said
 /// of that.
-pub(super) fn of(
+pub(super) fn figure_direction(
     table: &Table<'_>,
     column: usize,
     unit: &str,
@@ -55,7 +55,7 @@ pub(super) fn of(
     let tool = of_tool(table, column, rows);
     // What benchmarks are called counts beside the word of their tool, and not in other files.
     let bench = table.better.and_then(|_| named_by(table, table.column("bench")?, rows));
-    let said = match (names::said(head), bench.or_else(|| of_metric(table, rows))) {
+    let said = match (names::name_meaning(head), bench.or_else(|| of_metric(table, rows))) {
         // A column that is called `value` has the figures of what its row names.
         (said, Some(metric)) if said.better.is_none() && !said.is_turned || metric.is_stated => {
             metric
@@ -63,7 +63,7 @@ pub(super) fn of(
         (said, _) => said,
     };
     // A time that is kept or spared is told in a unit of time, too.
-    let measure = cells::measured(unit);
+    let measure = cells::unit_measure(unit);
     let is_of_name = said.is_turned && measure == Some(Measure::Time)
         || said.is_of_faults && measure == Some(Measure::Rate);
     let unit_says = if is_of_name { UnitWord::Silent } else { of_unit(unit) };
@@ -203,7 +203,7 @@ fn of_second_metric(table: &Table<'_>, column: usize, rows: &[usize]) -> Option<
 /// By the name and the unit of a second metric: where one says what is usual and the other the
 /// opposite, such as `gc.alloc.rate` in MB/sec, nobody knows.
 fn by_second_metric(name: &str, unit: &str) -> Sentence {
-    let said = names::said(name).better;
+    let said = names::name_meaning(name).better;
     match (of_unit(unit), said) {
         (UnitWord::OneSense(better), _) => by_unit(better, unit, Word::Silent, said),
         (UnitWord::Usual(usual), Some(better)) if usual != better => assumed(
@@ -232,7 +232,7 @@ fn of_metric(table: &Table<'_>, rows: &[usize]) -> Option<names::Meaning> {
 fn named_by(table: &Table<'_>, column: usize, rows: &[usize]) -> Option<names::Meaning> {
     let mut cells = rows.iter().map(|&row| table.cell(row, column));
     let first = cells.next()?;
-    cells.all(|cell| cell == first).then(|| names::said(first))
+    cells.all(|cell| cell == first).then(|| names::name_meaning(first))
 }
 
 /// What a tool says of some rows.
@@ -303,8 +303,8 @@ enum UnitWord {
 }
 
 fn of_unit(unit: &str) -> UnitWord {
-    let said = names::said(unit);
-    match cells::measured(unit) {
+    let said = names::name_meaning(unit);
+    match cells::unit_measure(unit) {
         Some(Measure::Time | Measure::Cost) => UnitWord::OneSense(Better::Lower),
         Some(Measure::Rate) => {
             let what = unit.rsplit_once('/').map_or("", |(what, _)| what.trim());

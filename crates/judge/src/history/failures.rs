@@ -18,7 +18,7 @@ use dbdyno_model::{Better, foreign};
 use super::cells;
 use super::names;
 use super::table::{Table, is_blank};
-use super::words::words;
+use super::words::name_words;
 
 /// What ends in one of these words is true where the run failed.
 const TRUE_IF_FAILED: [&str; 24] = [
@@ -262,7 +262,7 @@ pub(super) fn columns(table: &Table<'_>) -> Vec<usize> {
 }
 
 /// How many rows have no figure because they failed, and which columns say so.
-pub(super) fn note(table: &Table<'_>, failed: &[Option<FailedRun>]) -> Option<String> {
+pub(super) fn failure_note(table: &Table<'_>, failed: &[Option<FailedRun>]) -> Option<String> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     failed.iter().flatten().for_each(|run| *counts.entry(run.column).or_default() += 1);
     let told: Vec<String> = counts
@@ -355,7 +355,7 @@ fn is_message(name: &str, word: &str) -> bool {
 
 /// The name of a column as the lists have it: its last part, in small letters, words parted by `_`.
 fn plain_name(head: &str) -> String {
-    words(head.rsplit('.').next().unwrap_or_default()).join("_")
+    name_words(head.rsplit('.').next().unwrap_or_default()).join("_")
 }
 
 /// What a column of outcomes says in its cells.
@@ -394,7 +394,7 @@ pub(super) fn outcome_direction(table: &Table<'_>, column: usize) -> Option<Bett
     match outcome_words(table, column)? {
         OutcomeWords::Ending => Some(Better::Higher),
         OutcomeWords::YesOrNo => outcome_of_name(&plain_name(head)).or_else(|| {
-            let said = names::said(head);
+            let said = names::name_meaning(head);
             said.better.filter(|_| said.is_of_faults || said.is_stated)
         }),
     }

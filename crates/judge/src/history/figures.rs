@@ -19,8 +19,8 @@ use dbdyno_model::{
 };
 
 use super::causes::Facts;
-use super::{HistoryQuestion, Raw, judge};
-use crate::comparison::compare;
+use super::{HistoryQuestion, Raw, judge_series};
+use crate::comparison::compare_run;
 use crate::error::JudgeError;
 use crate::judged::judged_pairs;
 use crate::rate_unit::CellUnits;
@@ -150,7 +150,7 @@ impl Key {
             figure,
             driving: run.plan().question.driving.to_string(),
             size: (run.plan().question.tables, run.plan().question.rows),
-            family: family(run.spec(Arm::Test)),
+            family: family(run.spec_on(Arm::Test)),
             base: figure.is_ratio().then(|| label(run, Arm::Base)),
         }
     }
@@ -263,7 +263,7 @@ impl<'q> Gathering<'q> {
     }
 
     /// Adds what was measured in a run. Runs come in the order in which they were begun.
-    pub fn add(&mut self, run: RunPair<'_>) {
+    pub fn add_run(&mut self, run: RunPair<'_>) {
         self.loads.extend(run.plan().labels().into_iter().map(str::to_owned));
         let cells: BTreeSet<Cell> =
             run.plan().cells().into_iter().filter(|cell| self.is_asked_for(cell)).collect();
@@ -271,7 +271,7 @@ impl<'q> Gathering<'q> {
         if cells.is_empty() {
             return;
         }
-        let compared = match compare(run) {
+        let compared = match compare_run(run) {
             Ok(comparison) => comparison.cells,
             Err(error) => {
                 self.leave_out(format!("run {}: {error}", run.whole.id));
@@ -310,7 +310,7 @@ impl<'q> Gathering<'q> {
             return;
         }
         let (pairs, _, _) = judged_pairs(run, cell);
-        let units = CellUnits::of(run.plan(), cell);
+        let units = CellUnits::of_cell(run.plan(), cell);
         for figure in figures {
             let Some(value) = figure.of(&run.plan().question.driving, &units, &pairs) else {
                 continue;
@@ -333,7 +333,7 @@ impl<'q> Gathering<'q> {
     ///
     /// # Errors
     /// Runs of which nothing remains, values that cannot be judged.
-    pub fn history(mut self, source: &str) -> Result<BenchmarkHistory, JudgeError> {
+    pub fn into_history(mut self, source: &str) -> Result<BenchmarkHistory, JudgeError> {
         for (key, withheld) in &self.since {
             if let Some(raw) = self.groups.get_mut(key) {
                 raw.warnings.push(withheld.at_the_end());
@@ -358,7 +358,7 @@ impl<'q> Gathering<'q> {
             nothing.extend(warnings.iter().map(|warning| format!("; {}", warning.text)));
             return Err(JudgeError::History(nothing));
         }
-        judge(source, raws, self.question, warnings)
+        judge_series(source, raws, self.question, warnings)
     }
 
     /// How often a run that was read gives a series no value, and why.
@@ -487,7 +487,7 @@ fn family(spec: &ArmSpec) -> String {
 }
 
 fn label(run: RunPair<'_>, arm: Arm) -> String {
-    let spec = run.spec(arm).to_string();
+    let spec = run.spec_on(arm).to_string();
     match run.environment(arm).get("server.version") {
         "" => spec,
         version => format!("{spec} ({version})"),
@@ -495,7 +495,7 @@ fn label(run: RunPair<'_>, arm: Arm) -> String {
 }
 
 fn version(run: RunPair<'_>) -> String {
-    let asked = match &run.spec(Arm::Test).target {
+    let asked = match &run.spec_on(Arm::Test).target {
         Target::Release(release) => release.version.as_str(),
         _ => "",
     };
@@ -546,7 +546,7 @@ fn facts(run: RunPair<'_>, figure: RunFigure) -> Facts {
         if arm == Arm::Base && !figure.is_ratio() {
             continue;
         }
-        facts.insert(format!("{arm}.slow"), run.spec(arm).slow.to_string());
+        facts.insert(format!("{arm}.slow"), run.spec_on(arm).slow.to_string());
         for (name, value) in &run.environment(arm).facts {
             if OF_PLANS.iter().any(|kind| name.starts_with(kind)) {
                 continue;
@@ -594,7 +594,7 @@ mod tests {
         let question = HistoryQuestion::of_figures(&[]);
         let mut gathering = Gathering::new(&question).unwrap();
         for run in &nights(false) {
-            gathering.add(run.first_pair());
+            gathering.add_run(run.first_pair());
         }
         assert_eq!(gathering.facts.len(), 4, "with each kernel, of ratios and of others");
         let of_runs = gathering.groups.values().flat_map(|raw| &raw.facts);
@@ -604,8 +604,8 @@ mod tests {
 
     fn of_runs(runs: &[Run], question: &HistoryQuestion) -> Result<BenchmarkHistory, JudgeError> {
         let mut gathering = Gathering::new(question)?;
-        runs.iter().for_each(|run| gathering.add(run.first_pair()));
-        gathering.history("a store")
+        runs.iter().for_each(|run| gathering.add_run(run.first_pair()));
+        gathering.into_history("a store")
     }
 
     #[test]
@@ -639,9 +639,9 @@ mod tests {
     fn a_run_that_cannot_be_read_is_named() {
         let all = HistoryQuestion::of_figures(&[]);
         let mut gathering = Gathering::new(&all).unwrap();
-        nights(false).iter().for_each(|run| gathering.add(run.first_pair()));
+        nights(false).iter().for_each(|run| gathering.add_run(run.first_pair()));
         gathering.leave_out("run 1badcafe, arm: gone".to_owned());
-        let history = gathering.history("a store").unwrap();
+        let history = gathering.into_history("a store").unwrap();
         let [warning] = &history.warnings[..] else { panic!("{:?}", history.warnings) };
         assert_eq!(warning.code, LEFT_OUT);
         assert!(warning.text.contains("be read: 1;") && warning.text.contains("1badcafe"));
@@ -719,7 +719,7 @@ mod tests {
     #[test]
     fn a_run_of_two_pairs_is_a_value() {
         let run = of_pairs(2, "point-query", "sqlite:", 1, |_| {});
-        let comparison = compare(run.first_pair()).unwrap();
+        let comparison = compare_run(run.first_pair()).unwrap();
         assert!(codes(&comparison.cells[0].warnings).contains(&"few-rounds"), "{comparison:?}");
         let history = of_runs(&[run], &HistoryQuestion::of_figures(&[])).unwrap();
         assert_eq!(history.series[0].points.len(), 1);

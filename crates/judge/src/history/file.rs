@@ -21,10 +21,10 @@ use super::jmh::{self, JmhColumn};
 use super::one_run::{self, output_of_one_run};
 use super::order::{Order, RowArrangement};
 use super::stated;
-use super::table::{Table, failed, is_blank};
+use super::table::{Table, error_at, is_blank};
 use super::{
     HistoryQuestion, Raw, UNREAD, cells, csv, dimensions, direction, forms, gaps, influx, json,
-    judge, markdown, order, pgbench, repeats, resembling, units, unmeasured, when, words,
+    judge_series, markdown, order, pgbench, repeats, resembling, units, unmeasured, when, words,
 };
 use crate::error::JudgeError;
 
@@ -113,15 +113,16 @@ pub fn of_file(
             "this is what {tool} prints of one run, and a history has a row for each of many; \
              {advice}"
         );
-        return Err(failed(name, line, 1, &what));
+        return Err(error_at(name, line, 1, &what));
     } else {
         let table = csv::read(name, text)?;
-        if let Some(why) = one_run::refusal(&table.header, question.file.order.as_ref()) {
-            return Err(failed(name, table.header_line, 1, &why));
+        if let Some(why) = one_run::single_run_refusal(&table.header, question.file.order.as_ref())
+        {
+            return Err(error_at(name, table.header_line, 1, &why));
         }
         told(table, question)?
     };
-    judge(name, raws, question, warnings)
+    judge_series(name, raws, question, warnings)
 }
 
 /// Series that are not judged yet, and what the reader must know of the whole.
@@ -138,7 +139,7 @@ fn of_tables(
         let mut tables = tables.into_iter();
         let found = asked.checked_sub(1).and_then(|at| tables.nth(at));
         let what = format!("--table {asked}: there are {count} tables");
-        let (table, _) = found.ok_or_else(|| failed(name, 1, 1, &what))?;
+        let (table, _) = found.ok_or_else(|| error_at(name, 1, 1, &what))?;
         return told(table, question);
     }
     let mut possible = Vec::new();
@@ -171,7 +172,7 @@ fn of_tables(
             }
             Ok((raws, warnings))
         }
-        (Some(_), false) => Err(failed(
+        (Some(_), false) => Err(error_at(
             name,
             1,
             1,
@@ -247,24 +248,27 @@ fn unread_lists(table: &Table<'_>, question: &HistoryQuestion) -> Option<Warning
 
 impl Roles {
     fn of(table: &mut Table<'_>, question: &HistoryQuestion) -> Result<Roles, JudgeError> {
-        let order = order::of(table, question.file.order.as_ref())?;
+        let order = order::table_order(table, question.file.order.as_ref())?;
         forms::read(table, &order);
         let of_rows = failures::of_rows(table, &question.filters);
         take_outcomes(table, question);
         let found = figures_of(table, &order);
-        let asked: Vec<usize> =
-            question.figures.iter().map(|name| table.named(name)).collect::<Result<_, _>>()?;
+        let asked: Vec<usize> = question
+            .figures
+            .iter()
+            .map(|name| table.column_named(name))
+            .collect::<Result<_, _>>()?;
         let mut measured = [found.clone(), asked.clone()].concat();
         measured.sort_unstable();
         measured.dedup();
-        let mut apart = units::take(table, &measured);
+        let mut apart = units::attach_units(table, &measured);
         let table = &*table;
         let of_form = table.figures.clone().unwrap_or_default();
         let fixed: Vec<usize> =
             of_form.into_iter().chain(table.better).chain(order.clock).collect();
         let mut parting = match (&question.file.by, &table.parting) {
             (None, Some(parting)) => parting.clone(),
-            (by, _) => dimensions::of(table, &order, &fixed, &found, by.as_deref())?,
+            (by, _) => dimensions::dimension_columns(table, &order, &fixed, &found, by.as_deref())?,
         };
         apart.retain(|&column| {
             question.file.by.is_none() && dimensions::differ_within(table, &parting, column)
@@ -283,7 +287,7 @@ impl Roles {
                 "no column has numbers to look at; there are {}; --metric names one",
                 table.header.join(", ")
             );
-            return Err(failed(table.name, table.header_line, 1, &what));
+            return Err(error_at(table.name, table.header_line, 1, &what));
         }
         let is_free = |column: &usize| !parting.contains(column) && !values.contains(column);
         let one = |names: &[&str]| {
@@ -338,7 +342,7 @@ impl Roles {
             );
             notes.push(Warning::new(Severity::Caution, "units", text));
         }
-        notes.extend(failures::note(table, &self.failed).map(|text| note("failed", text)));
+        notes.extend(failures::failure_note(table, &self.failed).map(|text| note("failed", text)));
         notes.extend(table.passed_over.iter().map(|text| note("passed-over", text.clone())));
         let spreads = (0..table.header.len()).filter(|column| {
             jmh::column(table, *column) == Some(JmhColumn::Error) && !self.values.contains(column)
@@ -451,7 +455,7 @@ fn shortened(cell: &str) -> String {
 /// The series of a table.
 fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeError> {
     table.header.iter_mut().for_each(|head| *head = shortened(&foreign::one_line(head)));
-    table.keep(&question.filters)?;
+    table.keep_rows(&question.filters)?;
     repeats::leave_out(&mut table);
     // Flux numbers its tables, and says in other columns what they are of.
     if let (Some(_), Some(value)) = (table.column("_time"), table.column("_value")) {
@@ -461,15 +465,15 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
     let roles = Roles::of(&mut table, question)?;
     let mut warnings = roles.notes(&table);
     warnings.extend(unread_lists(&table, question));
-    let mut parted = dimensions::parted(&table, &roles.parting, roles.values.len())?;
+    let mut parted = dimensions::rows_by_series(&table, &roles.parting, roles.values.len())?;
     let mut how = BTreeSet::new();
     for (name, rows) in &mut parted {
-        let arranged = order::arrange(rows, &roles.order.keys)
+        let arranged = order::arrange_rows(rows, &roles.order.keys)
             .map_err(|tied| tied_rows(&table, &roles, name, rows, tied))?;
         how.insert(arranged);
     }
     warnings.extend(sorted(&how));
-    let ended = gaps::ended(&parted, &roles.order.keys, question.look_back);
+    let ended = gaps::ended_series(&parted, &roles.order.keys, question.look_back);
     let kept = roles.values.len().saturating_mul(roles.facts.len() + 2);
     if kept.saturating_mul(table.rows.len()) > KEPT_MOST {
         let what = format!(
@@ -479,7 +483,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
             table.rows.len(),
             roles.facts.len()
         );
-        return Err(failed(table.name, table.header_line, 1, &what));
+        return Err(error_at(table.name, table.header_line, 1, &what));
     }
     let evidence = table.mark_evidence(&roles.values);
     let mut raws = Vec::new();
@@ -500,7 +504,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
         }
         let head = &table.header[column];
         if blank.len() == parted.len() {
-            let failed = failures::note(&table, &roles.failed);
+            let failed = failures::failure_note(&table, &roles.failed);
             let failed = failed.map(|note| format!(" ({note})")).unwrap_or_default();
             let what =
                 format!("the column {head:?} has no value; name another one with --metric{failed}");
@@ -533,7 +537,7 @@ fn sorted(how: &BTreeSet<RowArrangement>) -> Option<Warning> {
 /// Whether a column is called after what only names or dates a run.
 fn is_of_labels(table: &Table<'_>, column: usize) -> bool {
     let head = &table.header[column];
-    let is_named = words::words(head).iter().any(|word| LABEL_WORDS.contains(&word.as_str()));
+    let is_named = words::name_words(head).iter().any(|word| LABEL_WORDS.contains(&word.as_str()));
     is_named
         || forms::is_of_moments(head)
         || table.is_called(column, &VERSIONS)
@@ -623,7 +627,7 @@ fn tied_rows(
         roles.order.kind
     );
     let row = rows.first().copied().unwrap_or_default();
-    table.refuse(row, roles.order.by.unwrap_or_default(), &what)
+    table.refuse_cell(row, roles.order.by.unwrap_or_default(), &what)
 }
 
 fn series(
@@ -643,13 +647,14 @@ fn series(
         })
         .collect();
     let mut values = cells::values(&present, mark)
-        .map_err(|(at, what)| table.refuse(rows[at], column, &what))?;
+        .map_err(|(at, what)| table.refuse_cell(rows[at], column, &what))?;
     let metric = &table.header[column];
-    let away = unmeasured::of(metric, &values.unit, &values.of_rows);
+    let away = unmeasured::unmeasured_values(metric, &values.unit, &values.of_rows);
     for (value, _) in values.of_rows.iter_mut().zip(&away).filter(|(_, is_away)| **is_away) {
         *value = None;
     }
-    let (better, direction) = direction::of(table, column, &values.unit, rows, question.better);
+    let (better, direction) =
+        direction::figure_direction(table, column, &values.unit, rows, question.better);
     let mut raw = Raw {
         name: if part.is_empty() { metric.clone() } else { format!("{metric} of {part}") },
         about: String::new(),
@@ -674,7 +679,13 @@ fn series(
     if raw.points.is_empty() {
         return Ok(None);
     }
-    raw.warnings.extend(gaps::notes(&history_cells(table, roles, column, rows, &values.of_rows)));
+    raw.warnings.extend(gaps::gap_warnings(&history_cells(
+        table,
+        roles,
+        column,
+        rows,
+        &values.of_rows,
+    )));
     raw.warnings.extend(unmeasured_note(&away));
     if !values.unit.is_empty() {
         let text = format!("Values are in {}.", foreign::one_line(&values.unit));
@@ -763,9 +774,9 @@ mod tests {
         ];
         for seed in 0..4_000 {
             let mut stream = random::stream(&[seed]);
-            let count = stream.below(40);
+            let count = stream.next_below(40);
             let text: String =
-                (0..count).map(|_| words[stream.below(words.len() as u64) as usize]).collect();
+                (0..count).map(|_| words[stream.next_below(words.len() as u64) as usize]).collect();
             match of_file("f.csv", &text, &HistoryQuestion::of_figures(&[])) {
                 Ok(history) => assert!(!history.series.is_empty(), "{text:?}"),
                 Err(JudgeError::History(what)) => {
@@ -2091,7 +2102,7 @@ mod tests {
             let mut rows: Vec<(u64, &str, f64)> = Vec::new();
             for day in 1..=9 {
                 for test in ["scan", "insert"] {
-                    rows.push((day, test, stream.below(4_000_000) as f64 / 8.0));
+                    rows.push((day, test, stream.next_below(4_000_000) as f64 / 8.0));
                 }
             }
             // One cell decides the mark of the column.
@@ -2100,7 +2111,7 @@ mod tests {
             expected.sort_by_key(|(day, test, _)| (*test, *day));
             let expected: Vec<f64> = expected.into_iter().map(|(.., value)| value).collect();
             for at in (1..rows.len()).rev() {
-                rows.swap(at, stream.below(at as u64 + 1) as usize);
+                rows.swap(at, stream.next_below(at as u64 + 1) as usize);
             }
             let text = |separator: &str, number: &dyn Fn(f64) -> String| -> String {
                 let line = |(day, test, value): &(u64, &str, f64)| {

@@ -12,7 +12,7 @@ use super::names;
 use super::order::Order;
 use super::table::{Table, is_blank};
 use super::when;
-use super::words::words;
+use super::words::name_words;
 
 /// Units of a duration from the largest to the smallest, with their length in seconds.
 const UNITS: [(&[&str], f64); 7] = [
@@ -54,7 +54,7 @@ const SHARED_LEAST: u64 = 32;
 
 /// Whether a column is called after a moment, so that `02:00` is none of its durations.
 pub(super) fn is_of_moments(head: &str) -> bool {
-    words(head).iter().any(|word| MOMENTS.contains(&word.as_str()))
+    name_words(head).iter().any(|word| MOMENTS.contains(&word.as_str()))
 }
 
 /// Writes the cells of such columns as numbers of seconds, or as shares of 1.
@@ -172,7 +172,7 @@ fn clock(text: &str) -> Option<f64> {
 /// The cells of a column of shares, such as `5/1000`: of one whole, or of what goes wrong. Two
 /// figures may stand there as well, such as a median and a percentile.
 fn shares(table: &Table<'_>, column: usize) -> Option<Vec<String>> {
-    let said = names::said(&table.header[column]);
+    let said = names::name_meaning(&table.header[column]);
     let mut read = Vec::with_capacity(table.rows.len());
     let mut first = None;
     for cell in table.cells(column) {

@@ -34,7 +34,7 @@ pub(super) struct HistoryCell<'a> {
 }
 
 /// What is to be said of the rows without a value, which are in the order of time.
-pub(super) fn notes(cells: &[HistoryCell<'_>]) -> Vec<Warning> {
+pub(super) fn gap_warnings(cells: &[HistoryCell<'_>]) -> Vec<Warning> {
     let missing = missing(cells);
     if missing == 0 {
         return Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn notes(cells: &[HistoryCell<'_>]) -> Vec<Warning> {
 /// `parts` are names with their rows in order, `keys` the places of all rows in the order of time,
 /// `asked` how many of the latest runs a gate looks at. A test that was taken away long ago is only
 /// noted.
-pub(super) fn ended(
+pub(super) fn ended_series(
     parts: &[(String, Vec<usize>)],
     keys: &[i64],
     asked: usize,
@@ -179,7 +179,7 @@ mod tests {
             has_value: c == 'x',
         };
         let cells: Vec<HistoryCell<'_>> = pattern.chars().enumerate().map(cell).collect();
-        let notes = notes(&cells);
+        let notes = gap_warnings(&cells);
         notes.into_iter().find(|note| note.code == LATEST_MISSING).map(|note| note.text)
     }
 

@@ -33,7 +33,7 @@ const IDLE_USERS: [&str; 14] = [
 
 /// What the words of a name say where something other than a processor or a disk is idle;
 /// `Some(None)` where nobody knows.
-pub(super) fn said(words: &[String]) -> Option<Option<Better>> {
+pub(super) fn idle_direction(words: &[String]) -> Option<Option<Better>> {
     match (has_word(words, &["idle"]), has_word(words, &IDLE_HOLDERS), has_word(words, &IDLE_USERS))
     {
         (true, true, _) => Some(Some(Better::Lower)),

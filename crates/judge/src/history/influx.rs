@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::error::JudgeError;
 
-use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
+use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, error_at};
 
 /// Points at the beginning that have to be there for a text to be one.
 const LOOKED_AT: usize = 5;
@@ -115,7 +115,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
     let mut points = Vec::new();
     let mut digits = None;
     for (line, written) in lines(text) {
-        let wrong = |what: &str| failed(name, line, 1, what);
+        let wrong = |what: &str| error_at(name, line, 1, what);
         let point = point(written).ok_or_else(|| {
             wrong("this is no point of Influx's line protocol: measurement,tag=a field=1 TIME")
         })?;
@@ -172,20 +172,20 @@ fn table<'a>(name: &'a str, points: &[(usize, Point<'_>)]) -> Result<Table<'a>, 
             cells.resize(cells.len().max(column + 1), String::new());
             if !cells[column].is_empty() {
                 let what = format!("{key:?} is told twice in one point; rename one of the two");
-                return Err(failed(name, *line, 1, &what));
+                return Err(error_at(name, *line, 1, &what));
             }
             cells[column] = number.map_or_else(|| plain(value), str::to_owned);
         }
         if header.len() > COLUMNS_MOST || header.len().saturating_mul(points.len()) > CELLS_MOST {
             let what = "more tags, fields and points than can be held; keep those that matter";
-            return Err(failed(name, *line, 1, what));
+            return Err(error_at(name, *line, 1, what));
         }
         rows.push(Row { place: Place::of_line(*line), cells });
     }
     rows.iter_mut().for_each(|row| row.cells.resize(header.len(), String::new()));
     if let Some(at) = (1..header.len()).find(|at| header[..*at].contains(&header[*at])) {
         let what = format!("{:?} is a tag and a field, or the time; rename one", header[at]);
-        return Err(failed(name, 1, 1, &what));
+        return Err(error_at(name, 1, 1, &what));
     }
     let line = points.first().map_or(1, |(line, _)| *line);
     let form = "Influx's line protocol";

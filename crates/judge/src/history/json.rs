@@ -25,10 +25,12 @@ use serde_json::Value;
 
 use crate::error::JudgeError;
 
-use super::counters::{GOOGLE_FIGURES, combinations, extra_info, google_counters, without_skipped};
+use super::counters::{
+    GOOGLE_FIGURES, extra_info, google_counters, parameter_combinations, without_skipped,
+};
 use super::failures;
 use super::lists::{self, Lists};
-use super::table::{self, CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
+use super::table::{self, CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, error_at};
 use super::when::{self, Moment};
 
 /// A document by itself, which is held as a whole, is not larger than this.
@@ -75,7 +77,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
             "JSON has {} MB at most; write an object a line, which has no such limit",
             DOCUMENT_BYTES_MOST >> 20
         );
-        return Err(failed(name, line, 1, &what));
+        return Err(error_at(name, line, 1, &what));
     }
     let first_line = line;
     let mut line = line;
@@ -88,11 +90,11 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeErro
             None => break,
             Some(Err(error)) => {
                 // Lines are counted by the reader from where its text begins.
-                let wrong = Wrong::of(&error);
-                return Err(failed(name, first_line + wrong.line - 1, wrong.column, &wrong.what));
+                let wrong = Wrong::from_error(&error);
+                return Err(error_at(name, first_line + wrong.line - 1, wrong.column, &wrong.what));
             }
             Some(Ok(Unique(document))) => {
-                rows.take(document, line).map_err(|what| failed(name, line, 1, &what))?;
+                rows.take(document, line).map_err(|what| error_at(name, line, 1, &what))?;
             }
         }
         let end = documents.byte_offset();
@@ -151,7 +153,7 @@ fn by_metric(item: &Value) -> Option<Vec<Value>> {
             metric.contains_key("value").then_some(())?;
             let name = metric.remove("name")?;
             metric.insert("metric".to_owned(), name);
-            Some(lists::with(&outer, Value::Object(metric)))
+            Some(lists::with_outer_fields(&outer, Value::Object(metric)))
         })
         .collect()
 }
@@ -497,7 +499,7 @@ impl Rows {
             let values = match values {
                 Value::Array(values) => values,
                 // A benchmark that fails has nothing for any of its parameters.
-                Value::Null => vec![Value::Null; combinations(result)],
+                Value::Null => vec![Value::Null; parameter_combinations(result)],
                 one => vec![one],
             };
             let count = values.len();
@@ -657,7 +659,7 @@ impl Rows {
     fn table(self, name: &str) -> Result<Table<'_>, JudgeError> {
         if self.rows.is_empty() || self.header.is_empty() {
             let what = "there is no row in it; a row is {\"date\": …, \"qps\": …}";
-            return Err(failed(name, 1, 1, what));
+            return Err(error_at(name, 1, 1, what));
         }
         let count = self.header.len();
         if self.rows.len().saturating_mul(count) > CELLS_MOST {
@@ -665,7 +667,7 @@ impl Rows {
                 "{} rows of {count} names are more than can be held; keep those that matter",
                 self.rows.len()
             );
-            return Err(failed(name, 1, 1, &what));
+            return Err(error_at(name, 1, 1, &what));
         }
         let row = |(place, known): (Place, Vec<(usize, String)>)| {
             let mut cells = vec![String::new(); count];

@@ -46,7 +46,7 @@ pub(super) fn entries_of_list(outer: &Value, items: Vec<Value>) -> Result<Vec<Va
             ));
         }
     }
-    Ok(items.into_iter().map(|item| with(outer, item)).collect())
+    Ok(items.into_iter().map(|item| with_outer_fields(outer, item)).collect())
 }
 
 fn is_plain(value: &Value) -> bool {
@@ -54,7 +54,7 @@ fn is_plain(value: &Value) -> bool {
 }
 
 /// An object with what the object around it says beside.
-pub(super) fn with(outer: &Value, item: Value) -> Value {
+pub(super) fn with_outer_fields(outer: &Value, item: Value) -> Value {
     match (outer, item) {
         (Value::Object(outer), Value::Object(item)) => {
             let known = outer.iter().filter(|(_, value)| is_plain(value));

@@ -12,7 +12,7 @@
 
 use crate::error::JudgeError;
 
-use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, failed};
+use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, error_at};
 
 /// Tables that one document can have.
 const TABLES_MOST: usize = 1_000;
@@ -39,7 +39,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>
         };
         let header_line = at + 1 + usize::from(is_border(lines[at]));
         let (rows, passed_over, end) = rows(&lines, from, header.len()).map_err(|line| {
-            failed(
+            error_at(
                 name,
                 line,
                 1,

@@ -145,7 +145,7 @@ pub(crate) struct Raw {
 }
 
 /// Judges series.
-pub(crate) fn judge(
+pub(crate) fn judge_series(
     source: &str,
     raws: Vec<Raw>,
     question: &HistoryQuestion,
@@ -189,7 +189,7 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     let Past { first_found, first_alarmed, lapsed } =
         looked_back(&values, &changes, &options, question.look_back)?;
     let causes: Vec<Vec<Cause>> =
-        changes.shifts.iter().map(|shift| causes::of(shift, &raw.facts)).collect();
+        changes.shifts.iter().map(|shift| causes::shift_causes(shift, &raw.facts)).collect();
     let e_divisive = if values.len() <= stats::E_DIVISIVE_MOST {
         Some(stats::e_divisive(&values, options.alpha, E_DIVISIVE_DRAWS, options.seed)?)
     } else {

@@ -21,7 +21,7 @@ use super::vocabulary::{
     COUNTED, DOUBTFUL, FAULTS, HIGHER, LOWER, OF_STATUS, PAGE_WORK, PAGES, PER, PERCENTILES, PLAIN,
     SIZES, SPREAD, TIMES, TIMES_TAKEN, TURNING, UNUSED, USED,
 };
-use super::words::{RATES, words};
+use super::words::{RATES, name_words};
 
 /// Ends of words that are written together with others.
 const ENDS: [(&str, Weight, Better); 16] = [
@@ -76,9 +76,9 @@ pub(super) struct Meaning {
 }
 
 /// What a name says about the direction that is good.
-pub(super) fn said(name: &str) -> Meaning {
+pub(super) fn name_meaning(name: &str) -> Meaning {
     let by_words = said_by_words(name);
-    match stated::direction(name) {
+    match stated::stated_direction(name) {
         Some(better) => {
             Meaning { better: Some(better), is_of_main: true, is_stated: true, ..by_words }
         }
@@ -95,7 +95,7 @@ fn said_by_words(name: &str) -> Meaning {
     {
         return Meaning { better: Some(Better::Lower), is_of_main: true, ..Meaning::default() };
     }
-    let words = words(&name);
+    let words = name_words(&name);
     let words = before_at(&words);
     let (measured, is_rate) = before_per(words);
     let measured = &measured[..];
@@ -285,7 +285,7 @@ fn turned_round(words: &[String]) -> Option<Option<Better>> {
     if !words.iter().any(|word| is_one_of(word, &TURNING)) {
         return None;
     }
-    if let Some(idle) = idle::said(words) {
+    if let Some(idle) = idle::idle_direction(words) {
         return Some(idle);
     }
     let is_unused = words.iter().any(|word| is_one_of(word, &UNUSED));
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_name_says_what_is_better_or_nothing() {
-        let of = |name: &str| said(name).better;
+        let of = |name: &str| name_meaning(name).better;
         for name in [
             "latency_ms",
             "p99",
@@ -576,6 +576,6 @@ mod tests {
         ] {
             assert_eq!(of(name), None, "{name}");
         }
-        assert!(said("uptime").is_turned && said("Failures").is_of_faults);
+        assert!(name_meaning("uptime").is_turned && name_meaning("Failures").is_of_faults);
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn output_of_one_run(text: &str) -> Option<(usize, &'static str)> {
 
 /// Why a table is refused that a tool has written of one run, by the columns that it has and no
 /// others.
-pub(super) fn refusal(header: &[String], asked: Option<&OrderAsked>) -> Option<String> {
+pub(super) fn single_run_refusal(header: &[String], asked: Option<&OrderAsked>) -> Option<String> {
     if asked.is_some() {
         return None;
     }

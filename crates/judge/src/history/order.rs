@@ -13,7 +13,7 @@
 use crate::error::JudgeError;
 
 use super::asked::OrderAsked;
-use super::table::{Table, failed};
+use super::table::{Table, error_at};
 use super::{times, versions, when};
 
 /// Columns of this name, whatever the case, tell the time of a row.
@@ -87,7 +87,10 @@ pub(super) struct Order {
 ///
 /// # Errors
 /// None is known, or two are.
-pub(super) fn of(table: &Table<'_>, asked: Option<&OrderAsked>) -> Result<Order, JudgeError> {
+pub(super) fn table_order(
+    table: &Table<'_>,
+    asked: Option<&OrderAsked>,
+) -> Result<Order, JudgeError> {
     let as_it_stands = |kind, sign: i64| Order {
         by: None,
         clock: None,
@@ -99,7 +102,7 @@ pub(super) fn of(table: &Table<'_>, asked: Option<&OrderAsked>) -> Result<Order,
     match asked {
         Some(OrderAsked::OldestFirst) => return Ok(as_it_stands("rows, the oldest first", 1)),
         Some(OrderAsked::NewestFirst) => return Ok(as_it_stands("rows, the newest first", -1)),
-        Some(OrderAsked::Column(name)) => return by_column(table, table.named(name)?),
+        Some(OrderAsked::Column(name)) => return by_column(table, table.column_named(name)?),
         None => {}
     }
     if let Some(column) = time_column(table)? {
@@ -124,7 +127,7 @@ pub(super) fn of(table: &Table<'_>, asked: Option<&OrderAsked>) -> Result<Order,
          --order newest-first; there are {}",
         table.header.join(", ")
     );
-    Err(failed(table.name, table.header_line, 1, &what))
+    Err(error_at(table.name, table.header_line, 1, &what))
 }
 
 fn by_column(table: &Table<'_>, column: usize) -> Result<Order, JudgeError> {
@@ -146,7 +149,7 @@ fn by_column(table: &Table<'_>, column: usize) -> Result<Order, JudgeError> {
     if let Some(keys) = numbers().or_else(|| versions::of_numbers(&cells)) {
         return Ok(of(keys, "numbers"));
     }
-    if let Some(keys) = versions::ranks(&cells) {
+    if let Some(keys) = versions::version_ranks(&cells) {
         return Ok(of(keys, "versions"));
     }
     Err(table.refuse_column(
@@ -165,7 +168,8 @@ fn by_times(table: &Table<'_>, column: usize) -> Result<Order, JudgeError> {
         told.iter_mut().zip(times).for_each(|(date, time)| *date = format!("{date} {time}"));
     }
     let cells: Vec<&str> = told.iter().map(String::as_str).collect();
-    let times = times::of_column(&cells).map_err(|(row, what)| table.refuse(row, column, &what))?;
+    let times =
+        times::of_column(&cells).map_err(|(row, what)| table.refuse_cell(row, column, &what))?;
     Ok(Order {
         by: Some(column),
         clock,
@@ -245,7 +249,7 @@ fn turned_round(table: &Table<'_>, keys: &[i64], least: usize) -> Option<usize> 
         let ranks = if table.is_called(column, &BUILDS) {
             versions::of_numbers(&cells())
         } else if is_versions(table, column) {
-            versions::ranks(&cells())
+            versions::version_ranks(&cells())
         } else {
             None
         };
@@ -270,7 +274,7 @@ fn by_builds(table: &Table<'_>) -> Result<Option<Order>, JudgeError> {
 }
 
 fn by_versions(table: &Table<'_>) -> Result<Option<Order>, JudgeError> {
-    let found = the_one(table, |column| is_versions(table, column), versions::ranks)?;
+    let found = the_one(table, |column| is_versions(table, column), versions::version_ranks)?;
     Ok(found.map(|(column, keys)| Order {
         by: Some(column),
         clock: None,
@@ -326,7 +330,7 @@ pub(super) enum RowArrangement {
 ///
 /// # Errors
 /// How many rows have one place, where the file does not say which of them came first.
-pub(super) fn arrange(rows: &mut [usize], keys: &[i64]) -> Result<RowArrangement, usize> {
+pub(super) fn arrange_rows(rows: &mut [usize], keys: &[i64]) -> Result<RowArrangement, usize> {
     let is_constant = rows.iter().all(|&row| keys[row] == keys[rows[0]]);
     if !is_constant && rows.is_sorted_by_key(|&row| keys[row]) {
         return Ok(RowArrangement::AsTheyStand);

@@ -13,7 +13,7 @@
 
 use crate::error::JudgeError;
 
-use super::table::{Place, Row, Separator, Table, failed};
+use super::table::{Place, Row, Separator, Table, error_at};
 
 /// Seconds since 1970 of 2001 and of 2096, between which starts lie.
 const EPOCH: std::ops::Range<u64> = 1_000_000_000..4_000_000_000;
@@ -93,7 +93,7 @@ pub(super) fn read<'a>(
     output: PgbenchOutput,
 ) -> Result<Table<'a>, JudgeError> {
     match output {
-        PgbenchOutput::Transactions => Err(failed(
+        PgbenchOutput::Transactions => Err(error_at(
             name,
             1,
             1,
@@ -113,10 +113,10 @@ fn intervals<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
         let of = numbers(written).filter(|of| is_interval(of)).ok_or_else(|| {
             let what = "this is no interval as pgbench writes it with --aggregate-interval: start \
                         transactions sum sum_of_squares least largest";
-            failed(name, line, 1, what)
+            error_at(name, line, 1, what)
         })?;
         if of[0] <= last {
-            return Err(failed(name, line, 1, &another_run("-j")));
+            return Err(error_at(name, line, 1, &another_run("-j")));
         }
         last = of[0];
         let mean = |sum: u64| match of[1] {
@@ -139,7 +139,7 @@ fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
     for (line, [time, rate, latency, failures]) in told {
         let seconds: f64 = time.parse().unwrap_or_default();
         if seconds <= last {
-            return Err(failed(name, line, 1, &another_run("--progress")));
+            return Err(error_at(name, line, 1, &another_run("--progress")));
         }
         last = seconds;
         is_since_1970 &= EPOCH.contains(&(seconds as u64));

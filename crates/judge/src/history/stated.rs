@@ -19,7 +19,7 @@
 use dbdyno_model::Better;
 
 use super::table::{BIGGER, SMALLER, Table, is_blank};
-use super::words::words;
+use super::words::name_words;
 
 /// `better` and `worse`, in the languages of the other lists.
 const BETTER: [&str; 10] = [
@@ -200,11 +200,11 @@ pub(super) fn take_column(table: &mut Table<'_>) {
 
 /// What each row says in this column; `None` where one says something else.
 fn says(table: &Table<'_>, column: usize) -> Option<Vec<Option<Better>>> {
-    let head = words(&table.header[column]);
+    let head = name_words(&table.header[column]);
     let is_named = head.last().is_some_and(|last| COLUMNS.contains(&last.as_str()));
     let is_any_way = !head.iter().any(|word| ["better", "improvement"].contains(&word.as_str()));
     // `lowerIsBetter`, and not `score (lower is better)`, which is the figure.
-    let of_yes = direction(&table.header[column]).filter(|_| {
+    let of_yes = stated_direction(&table.header[column]).filter(|_| {
         let lists: [&[&str]; 5] = [&BETTER, &WORSE, &DOWN, &UP, &BETWEEN];
         head.iter().all(|word| lists.iter().any(|list| list.contains(&word.as_str())))
     });
@@ -231,12 +231,12 @@ fn of_word(cell: &str) -> Option<Better> {
         return Some(Better::Lower);
     }
     let is_higher = HIGHER_WORDS.contains(&cell) || UP.contains(&cell);
-    if is_higher { Some(Better::Higher) } else { direction(cell) }
+    if is_higher { Some(Better::Higher) } else { stated_direction(cell) }
 }
 
 /// The direction that a name states; `None` where it states none, or both.
-pub(super) fn direction(name: &str) -> Option<Better> {
-    let words = words(name);
+pub(super) fn stated_direction(name: &str) -> Option<Better> {
+    let words = name_words(name);
     let mut stated: Vec<Better> =
         (0..words.len()).filter_map(|at| judged_before(&words, at)).collect();
     stated.extend(UNPARTED.iter().filter(|(text, _)| name.contains(text)).map(|(_, it)| *it));
@@ -293,7 +293,7 @@ mod tests {
             "得分 越低越好",
             "score [better: lower]",
         ] {
-            assert_eq!(direction(name), Some(Better::Lower), "{name}");
+            assert_eq!(stated_direction(name), Some(Better::Lower), "{name}");
         }
         for name in [
             "latency (higher is better)",
@@ -305,7 +305,7 @@ mod tests {
             "score (lower is worse)",
             "puntos (mayor es mejor)",
         ] {
-            assert_eq!(direction(name), Some(Better::Higher), "{name}");
+            assert_eq!(stated_direction(name), Some(Better::Higher), "{name}");
         }
         for name in [
             "score",
@@ -316,7 +316,7 @@ mod tests {
             "lower is better, higher is better",
             "better",
         ] {
-            assert_eq!(direction(name), None, "{name}");
+            assert_eq!(stated_direction(name), None, "{name}");
         }
     }
 }

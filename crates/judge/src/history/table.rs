@@ -150,11 +150,11 @@ impl<'a> Table<'a> {
     }
 
     /// The column that the user calls so.
-    pub(super) fn named(&self, name: &str) -> Result<usize, JudgeError> {
+    pub(super) fn column_named(&self, name: &str) -> Result<usize, JudgeError> {
         self.column(name).ok_or_else(|| {
             let what =
                 format!("no column is called {name:?}; there are {}", self.header.join(", "));
-            failed(self.name, self.header_line, 1, &what)
+            error_at(self.name, self.header_line, 1, &what)
         })
     }
 
@@ -174,9 +174,9 @@ impl<'a> Table<'a> {
     }
 
     /// Keeps the rows in which columns have these values.
-    pub(super) fn keep(&mut self, filters: &[(String, String)]) -> Result<(), JudgeError> {
+    pub(super) fn keep_rows(&mut self, filters: &[(String, String)]) -> Result<(), JudgeError> {
         for (name, value) in filters {
-            let column = self.named(name)?;
+            let column = self.column_named(name)?;
             if !self.cells(column).any(|cell| cell == value) {
                 let mut there = self.values(column);
                 there.truncate(VALUES_NAMED_MOST);
@@ -190,15 +190,15 @@ impl<'a> Table<'a> {
     }
 
     /// An error about a cell.
-    pub(super) fn refuse(&self, row: usize, column: usize, what: &str) -> JudgeError {
+    pub(super) fn refuse_cell(&self, row: usize, column: usize, what: &str) -> JudgeError {
         let place = self.rows[row].place;
         match place.entry {
             None if self.separator != Separator::Json => {
-                failed(self.name, place.line, column + 1, what)
+                error_at(self.name, place.line, column + 1, what)
             }
             _ => {
                 let what = format!("{}, {:?}: {what}", place.name(), self.header[column]);
-                failed(self.name, place.line, 1, &what)
+                error_at(self.name, place.line, 1, &what)
             }
         }
     }
@@ -206,13 +206,13 @@ impl<'a> Table<'a> {
     /// An error about a column.
     pub(super) fn refuse_column(&self, column: usize, what: &str) -> JudgeError {
         let column = if self.separator == Separator::Json { 1 } else { column + 1 };
-        failed(self.name, self.header_line, column, what)
+        error_at(self.name, self.header_line, column, what)
     }
 
     /// What the cells of some columns say about the decimal mark.
     pub(super) fn mark_evidence(&self, columns: &[usize]) -> cells::Evidence {
         columns.iter().fold(cells::Evidence::default(), |all, &column| {
-            all.and(cells::Evidence::of(self.cells(column)))
+            all.combined_with(cells::Evidence::from_cells(self.cells(column)))
         })
     }
 
@@ -226,8 +226,8 @@ impl<'a> Table<'a> {
         column: usize,
         whole: cells::Evidence,
     ) -> Result<DecimalMark, JudgeError> {
-        let own = cells::Evidence::of(self.cells(column));
-        if let Some(mark) = own.mark().or_else(|| whole.mark()) {
+        let own = cells::Evidence::from_cells(self.cells(column));
+        if let Some(mark) = own.decimal_mark().or_else(|| whole.decimal_mark()) {
             return Ok(mark);
         }
         let Some(open) = own.open else { return Ok(DecimalMark::Point) };
@@ -239,7 +239,7 @@ impl<'a> Table<'a> {
         };
         match is_usual && !own.is_at_odds() {
             true => Ok(DecimalMark::Point),
-            false => Err(self.refuse(
+            false => Err(self.refuse_cell(
                 open,
                 column,
                 &format!(
@@ -263,7 +263,7 @@ const END_MOST: usize = 300;
 
 /// An error with its place. What it quotes is somebody's, and may be of any size: of a long message
 /// the middle is left out.
-pub(super) fn failed(name: &str, line: usize, column: usize, what: &str) -> JudgeError {
+pub(super) fn error_at(name: &str, line: usize, column: usize, what: &str) -> JudgeError {
     let letters = what.chars().count();
     let what = match letters > BEGINNING_MOST + END_MOST {
         false => what.to_owned(),

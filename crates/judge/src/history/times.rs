@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::when::{Moment, READINGS, Span, parse, span};
+use super::when::{Moment, READINGS, Span, parse, time_span};
 
 /// The times of a column.
 pub(super) struct Times {
@@ -38,7 +38,7 @@ pub(super) fn of_column(cells: &[&str]) -> Result<Times, (usize, String)> {
             parse(cell).ok_or_else(|| (row, format!("{cell:?} is no time; write {EXAMPLES}")));
         moments.push(moment?);
     }
-    let kind = match cells.iter().map(|cell| span(cell)).max() {
+    let kind = match cells.iter().map(|cell| time_span(cell)).max() {
         Some(Span::Week) => "weeks",
         Some(Span::Month) => "months",
         Some(Span::Quarter) => "quarters",

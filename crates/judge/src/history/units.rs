@@ -41,7 +41,7 @@ const OWN: [&str; 14] = [
 
 /// Puts units behind the numbers of these figures, and returns the columns of units of which a
 /// number has no part in common with another one.
-pub(super) fn take(table: &mut Table<'_>, figures: &[usize]) -> Vec<usize> {
+pub(super) fn attach_units(table: &mut Table<'_>, figures: &[usize]) -> Vec<usize> {
     let stems: Vec<(usize, String)> =
         (0..table.header.len()).filter_map(|at| Some((at, stem(table, at)?))).collect();
     for &column in figures {
@@ -59,7 +59,7 @@ pub(super) fn take(table: &mut Table<'_>, figures: &[usize]) -> Vec<usize> {
         for row in &mut table.rows {
             let cell = &mut row.cells[column];
             let unit = cell.trim().to_owned();
-            *cell = firsts.entry(cells::family(&unit).0).or_insert(unit).clone();
+            *cell = firsts.entry(cells::unit_family(&unit).0).or_insert(unit).clone();
         }
     }
     apart.retain(|&column| table.values(column).iter().filter(|unit| !is_blank(unit)).count() > 1);

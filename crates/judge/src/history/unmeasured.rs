@@ -12,7 +12,7 @@
 
 use super::cells::{self, Measure};
 use super::vocabulary::TIMES_TAKEN;
-use super::words::{RATES, has_word, words};
+use super::words::{RATES, has_word, name_words};
 
 /// Words of what may be below 0.
 const SIGNED: [&str; 24] = [
@@ -89,9 +89,9 @@ fn has_time(words: &[String]) -> bool {
 }
 
 /// Which values of the figure `name` in `unit` stand for none.
-pub(super) fn of(name: &str, unit: &str, values: &[Option<f64>]) -> Vec<bool> {
-    let words = words(name);
-    let measure = cells::measured(unit);
+pub(super) fn unmeasured_values(name: &str, unit: &str, values: &[Option<f64>]) -> Vec<bool> {
+    let words = name_words(name);
+    let measure = cells::unit_measure(unit);
     // `ns/op`, but not `B/op`, of which there may be none.
     let is_time_each = measure == Some(Measure::Cost) && cells::is_time_of_each(unit);
     let is_time = measure == Some(Measure::Time)
@@ -142,7 +142,7 @@ mod tests {
 
     fn left_out(name: &str, unit: &str, values: &[f64]) -> usize {
         let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
-        of(name, unit, &values).into_iter().filter(|is| *is).count()
+        unmeasured_values(name, unit, &values).into_iter().filter(|is| *is).count()
     }
 
     #[test]

@@ -20,7 +20,7 @@ const STEPS: [&str; 9] = ["dev", "m", "dmr", "a", "alpha", "b", "beta", "pre", "
 
 /// The ranks of versions, the oldest first; equal versions have one rank. `None` where one cell is
 /// no version, or where they are of several products.
-pub(super) fn ranks(cells: &[&str]) -> Option<Vec<i64>> {
+pub(super) fn version_ranks(cells: &[&str]) -> Option<Vec<i64>> {
     let parsed: Vec<(&str, Version, &str)> =
         cells.iter().map(|cell| parse(cell)).collect::<Option<_>>()?;
     let (product, _, build) = parsed.first()?;
@@ -99,7 +99,7 @@ mod tests {
             (vec!["a1b2c3", "d4e5f6"], None),
             (vec!["1", "2"], None),
         ] {
-            assert_eq!(ranks(&cells), expected, "{cells:?}");
+            assert_eq!(version_ranks(&cells), expected, "{cells:?}");
         }
         assert_eq!(of_numbers(&["#9", "#101"]), Some(vec![9, 101]));
         assert_eq!(of_numbers(&["Build 9", "build 10"]), Some(vec![9, 10]));

@@ -122,7 +122,7 @@ pub(super) fn is_clock(text: &str) -> bool {
 }
 
 /// How long that is of which a text tells the beginning.
-pub(super) fn span(text: &str) -> Span {
+pub(super) fn time_span(text: &str) -> Span {
     span_and_day(text.trim()).map_or(Span::Moment, |(span, _)| span)
 }
 
@@ -351,7 +351,7 @@ fn milliseconds(time: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Moment, Span, parse, span};
+    use super::{Moment, Span, parse, time_span};
 
     /// Expected values from `date -u -d FIRST_DAY +%s`; weeks from `date +%G-W%V`.
     #[test]
@@ -369,7 +369,7 @@ mod tests {
             ("2024-Q1", 1_704_067_200_000, Span::Quarter),
             ("Q2 2024", 1_711_929_600_000, Span::Quarter),
         ] {
-            assert_eq!((parse(text), span(text)), (Some(Moment::At(ms)), long), "{text}");
+            assert_eq!((parse(text), time_span(text)), (Some(Moment::At(ms)), long), "{text}");
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) const RATES: [&str; 17] = [
     "bw",
 ];
 /// The words of a name, in small letters; `/` and `@` are words.
-pub(super) fn words(name: &str) -> Vec<String> {
+pub(super) fn name_words(name: &str) -> Vec<String> {
     // `MiB` is one word, although a small letter ends before its last one.
     let name = ["Ki", "Mi", "Gi", "Ti"].iter().fold(name.to_owned(), |name, unit| {
         name.replace(&format!("{unit}B"), &format!("{}b", unit.to_lowercase()))

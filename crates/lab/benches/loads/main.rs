@@ -19,13 +19,13 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, measure};
+use dbdyno_lab::{ExperimentOrder, Lab, Progress, Watch, run_experiment};
 use dbdyno_model::{
     ArmSpec, Arms, LoadFile, Pin, Plan, Question, RoundSchedule, Run, RunStatus, Stage,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
-use dbdyno_workload::insert_benchmark::expand;
+use dbdyno_workload::insert_benchmark::expand_benchmark;
 use dbdyno_workload::suite;
 
 const ROWS: u64 = 1_000_000;
@@ -62,7 +62,7 @@ fn main() {
 
 /// The run of a part, measured if it is not there.
 fn run(store: &mut Store, part: &Part) -> Run {
-    let known = store.resolve(&format!("@{}", part.name)).ok();
+    let known = store.resolve_run(&format!("@{}", part.name)).ok();
     let known = known.and_then(|id| store.load(&id).ok());
     let is_it = |run: &Run| run.status == RunStatus::Complete && run.plan == part.plan;
     if let Some(run) = known.filter(is_it) {
@@ -80,7 +80,7 @@ fn run(store: &mut Store, part: &Part) -> Run {
     };
     let clock = dbdyno_load::Clock::system();
     let mut lab = Lab { home: &home, store, stop: &stop, watch: &mut Telling, clock };
-    let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+    let id = run_experiment(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     store.load(&id).expect("what was just stored can be read")
 }
 
@@ -88,7 +88,7 @@ fn run(store: &mut Store, part: &Part) -> Run {
 struct Telling;
 
 impl Watch for Telling {
-    fn progress(&mut self, progress: Progress<'_>) {
+    fn report_progress(&mut self, progress: Progress<'_>) {
         match progress {
             Progress::Stage(arm, text) => eprintln!("{arm}: {text}"),
             Progress::Warning(warning) => eprintln!("warning: {}", warning.text),
@@ -104,7 +104,7 @@ impl Watch for Telling {
 fn everything(arms: &Arms<ArmSpec>, clients: u32) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP);
     let text = std::fs::read_to_string(path).expect("the example is there");
-    let mut stages = suite::everything();
+    let mut stages = suite::full_suite();
     // All tables lie in memory, and each load is warmed up by itself.
     stages.retain(|stage| !matches!(stage, Stage::Warm { .. }));
     // Its tables are its own, so it may come last.
@@ -131,7 +131,7 @@ fn everything(arms: &Arms<ArmSpec>, clients: u32) -> Plan {
 }
 
 fn insert_benchmark(arms: &Arms<ArmSpec>) -> Plan {
-    let expanded = expand(INSERT_BENCHMARK).expect("it is the Insert Benchmark");
+    let expanded = expand_benchmark(INSERT_BENCHMARK).expect("it is the Insert Benchmark");
     let (stages, _) = expanded.expect("its sizes are right");
     let mut plan = everything(arms, 1);
     plan.question.stages = stages;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_judge::compare;
+use dbdyno_judge::compare_run;
 use dbdyno_model::{
     Arm, ArmIndex, ArmSummary, Cell, CellComparison, Comparison, Interval, PerArm, Round, Run,
     Severity,
@@ -31,7 +31,7 @@ pub(crate) fn markdown(runs: &[Run]) -> String {
     let first = &runs[0];
     let comparisons: Vec<Comparison> = runs
         .iter()
-        .map(|run| compare(run.first_pair()).expect("what was measured can be judged"))
+        .map(|run| compare_run(run.first_pair()).expect("what was measured can be judged"))
         .collect();
     let fact = |name: &str| first.environment[ArmIndex::BASE].get(name).to_owned();
     let memory_gb = fact("host.memory_kb").parse::<f64>().unwrap_or(0.0) / 1024.0 / 1024.0;
@@ -195,7 +195,7 @@ impl Loads {
         let mut catalog = Catalog::default();
         for file in &plan.question.files {
             let custom = Custom::parse(&file.file, &file.text).expect("it has been measured");
-            catalog.add(custom).expect("it has been measured");
+            catalog.add_custom(custom).expect("it has been measured");
         }
         Loads {
             catalog,
@@ -208,6 +208,6 @@ impl Loads {
     }
 
     fn get(&self, cell: &Cell) -> Load {
-        self.catalog.resolve(&cell.load, self.tables).expect("it has been measured")
+        self.catalog.resolve_load(&cell.load, self.tables).expect("it has been measured")
     }
 }

@@ -14,14 +14,14 @@ pub(crate) fn endpoint(url: &ServerUrl) -> Result<Endpoint, WireError> {
         user: url.user.clone(),
         password: url.password.clone().unwrap_or_default(),
         database: url.database.clone(),
-        security: Security::of(&url.tls, url.dialect, &url.transport)?,
+        security: Security::from_options(&url.tls, url.dialect, &url.transport)?,
     })
 }
 
 /// Whether a server refuses the account for want of a password, so that asking for one may help.
 /// Every other trouble is told when it is met in earnest.
 pub fn wants_password(url: &ServerUrl) -> bool {
-    let asked = endpoint(url).and_then(|endpoint| connector(url.dialect, endpoint).connect());
+    let asked = endpoint(url).and_then(|endpoint| connector_for(url.dialect, endpoint).connect());
     match asked {
         Ok(client) => {
             client.close();
@@ -34,7 +34,7 @@ pub fn wants_password(url: &ServerUrl) -> bool {
 }
 
 /// Connections in this dialect to there.
-pub(crate) fn connector(dialect: Dialect, endpoint: Endpoint) -> Connector {
+pub(crate) fn connector_for(dialect: Dialect, endpoint: Endpoint) -> Connector {
     match dialect {
         // The engine's words are its own, its protocol is not.
         Dialect::Mysql | Dialect::Engine => Connector::Mysql(endpoint),

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_load::{Connector, FillProgress, LoadError, check_invariants, fill};
+use dbdyno_load::{Connector, FillProgress, LoadError, check_invariants, fill_tables};
 use dbdyno_model::{ArmIndex, Dialect};
 use dbdyno_sandbox::Image;
 use dbdyno_workload::Dataset;
@@ -26,7 +26,7 @@ impl Station {
     ///
     /// # Errors
     /// The server's refusal, or a request to stop.
-    pub(crate) fn fill(
+    pub(crate) fn ensure_filled(
         &mut self,
         setup: &SetUp<'_>,
         watch: &mut dyn Watch,
@@ -53,7 +53,7 @@ impl Station {
                 let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
                 match found {
                     Some(image) => {
-                        server.restore(&image).map_err(sandbox)?;
+                        server.restore_image(&image).map_err(sandbox)?;
                         (image, "made by this run")
                     }
                     None => {
@@ -102,7 +102,7 @@ impl Station {
     ///
     /// # Errors
     /// [`LoadError::WrongAnswer`] if it does not hold, or the server's refusal.
-    pub(crate) fn check(
+    pub(crate) fn check_invariants(
         &self,
         arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],
@@ -112,7 +112,7 @@ impl Station {
             if dataset.invariants(self.dialect).is_empty() {
                 continue;
             }
-            watch.progress(Progress::Stage(arm, "checking the consistency of the tables"));
+            watch.report_progress(Progress::Stage(arm, "checking the consistency of the tables"));
             let checked = check_invariants(&self.connector, self.dialect, &**dataset);
             checked
                 .map_err(|error| LabError::Load(arm, "checking the tables".to_owned(), error))?;
@@ -134,15 +134,16 @@ pub(crate) fn fill_all(
     let arm = setup.arm;
     let mut tell = |progress| match progress {
         FillProgress::Rows { done, total } => {
-            watch.progress(Progress::Filling { arm, done, total });
+            watch.report_progress(Progress::Filling { arm, done, total });
         }
         FillProgress::Finishing(table) => {
             let text = format!("making the index of table {}", table + 1);
-            watch.progress(Progress::Stage(arm, &text));
+            watch.report_progress(Progress::Stage(arm, &text));
         }
     };
-    let mut fill_one =
-        |dataset: &Arc<dyn Dataset>| fill(connector, dialect, &**dataset, setup.stop, &mut tell);
+    let mut fill_one = |dataset: &Arc<dyn Dataset>| {
+        fill_tables(connector, dialect, &**dataset, setup.stop, &mut tell)
+    };
     let filled = setup.datasets.iter().try_for_each(&mut fill_one);
     filled.map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))?;
     // What is measured does not begin with a replica that has all of it yet to apply.

@@ -24,7 +24,7 @@ use dbdyno_sandbox::{DatabaseMaker, Home, KnownToken, Receipt, ReceiptPlace, San
 use dbdyno_server::Catalogue;
 use dbdyno_wire::{Client, Endpoint, WireError};
 
-use super::connecting::connector;
+use super::connecting::connector_for;
 use super::marker::Marker;
 
 /// What PostgreSQL's advisory lock is called: the bytes of `dyno`.
@@ -70,7 +70,7 @@ impl Guest {
     /// The server's refusal; [`LoadError::TableExists`] for tables that are not ours;
     /// [`LoadError::InUse`] if another dbdyno works there; [`LoadError::MarkedByOthers`] if one has
     /// left something there of which this home knows nothing.
-    pub(crate) fn arrive(
+    pub(crate) fn enter_database(
         destination: &Destination<'_>,
         tables: Vec<String>,
         others: &[&Guest],
@@ -82,7 +82,7 @@ impl Guest {
         } else {
             make_database(endpoint, dialect)?
         };
-        let connector = connector(dialect, endpoint.clone());
+        let connector = connector_for(dialect, endpoint.clone());
         let lock = take_lock(&connector, dialect)?;
         if let Lock::Taken(holder) = lock {
             let at = others.iter().position(|guest| guest.is_connected_as(holder));
@@ -132,13 +132,15 @@ impl Guest {
             LoadError::MarkedByOthers { database, known }
         };
         let token = match Marker::find(catalogue)? {
-            Marker::Nothing => return Receipt::forget(destination.home, &place).map_err(unfit),
+            Marker::Nothing => {
+                return Receipt::remove_stale(destination.home, &place).map_err(unfit);
+            }
             Marker::Of(token) => token,
             Marker::Alien(what) => {
                 return Err(by_others(format!("it is {}; ", what.escape_debug())));
             }
         };
-        let receipt = match Receipt::of(destination.home, &token).map_err(unfit)? {
+        let receipt = match Receipt::look_up_token(destination.home, &token).map_err(unfit)? {
             KnownToken::Unknown => return Err(by_others(String::new())),
             KnownToken::InUse => return Err(LoadError::InUse(place.database)),
             KnownToken::Left(receipt) => receipt,
@@ -166,14 +168,14 @@ impl Guest {
     ) -> Result<(), LoadError> {
         // Somebody's own tables are found before anything is marked as ours.
         let names = identifiers(catalogue, &self.tables)?;
-        let found = catalogue.occupants(&names)?;
+        let found = catalogue.find_occupants(&names)?;
         if let Some(name) = names.iter().find(|name| found.contains_key(name.name())) {
             return Err(LoadError::TableExists(name.name().to_owned()));
         }
         let (place, tables) = (self.place(), self.tables.clone());
         let receipt =
             Receipt::write(destination.home, &place, self.database, tables).map_err(unfit)?;
-        match Marker::make(catalogue, &receipt) {
+        match Marker::create_table(catalogue, &receipt) {
             Ok(()) => self.receipt = Some(receipt),
             // It may be there although the answer was lost: the receipt stays.
             Err(error @ LoadError::Wire(..)) => return Err(error),
@@ -196,12 +198,12 @@ impl Guest {
     ///
     /// # Errors
     /// The server's refusal; the next run that comes there tries again.
-    pub(crate) fn leave(mut self) -> Result<(), LoadError> {
+    pub(crate) fn leave_database(mut self) -> Result<(), LoadError> {
         self.take_all_away()
     }
 
     fn take_all_away(&mut self) -> Result<(), LoadError> {
-        let connector = connector(self.dialect, self.endpoint.clone());
+        let connector = connector_for(self.dialect, self.endpoint.clone());
         if let Some(receipt) = self.receipt.take() {
             let mut catalogue = catalogue(&connector)?;
             drop_words(&mut catalogue, &self.tables)?;
@@ -302,10 +304,10 @@ fn take_lock(connector: &Connector, dialect: Dialect) -> Result<Lock, LoadError>
         }
     }
     match client.query(&words.take) {
-        Ok(rows) if rows.single() == Some("1") => Ok(Lock::Ours(client)),
-        Ok(rows) if rows.single() == Some("0") => {
+        Ok(rows) if rows.first_value() == Some("1") => Ok(Lock::Ours(client)),
+        Ok(rows) if rows.first_value() == Some("0") => {
             let holder = client.query(&words.holder).ok();
-            Ok(Lock::Taken(holder.and_then(|rows| rows.single()?.parse().ok())))
+            Ok(Lock::Taken(holder.and_then(|rows| rows.first_value()?.parse().ok())))
         }
         Err(error) if error.is_fatal() => Err(error.into()),
         Ok(_) | Err(_) => Ok(Lock::Unsupported),
@@ -314,7 +316,7 @@ fn take_lock(connector: &Connector, dialect: Dialect) -> Result<Lock, LoadError>
 
 /// Makes the database that the URL names, if it is not there and we may.
 fn make_database(endpoint: &Endpoint, dialect: Dialect) -> Result<DatabaseMaker, LoadError> {
-    let direct = connector(dialect, endpoint.clone()).connect();
+    let direct = connector_for(dialect, endpoint.clone()).connect();
     let unknown = match &direct {
         Err(WireError::Login(error)) => {
             error.code == 1049 || (error.code == 0 && error.sqlstate == "3D000")
@@ -346,11 +348,11 @@ fn is_empty(connector: &Connector) -> Result<bool, WireError> {
 /// Where one connects to make or drop a database.
 fn lobby(endpoint: &Endpoint, dialect: Dialect) -> Connector {
     let database = if dialect == Dialect::Postgres { "postgres" } else { "" };
-    connector(dialect, Endpoint { database: database.to_owned(), ..endpoint.clone() })
+    connector_for(dialect, Endpoint { database: database.to_owned(), ..endpoint.clone() })
 }
 
 fn catalogue(connector: &Connector) -> Result<Catalogue, WireError> {
-    Ok(connector.catalogue()?.expect("what a URL names is a server"))
+    Ok(connector.open_catalogue()?.expect("what a URL names is a server"))
 }
 
 fn identifiers(catalogue: &Catalogue, words: &[String]) -> Result<Vec<Identifier>, LoadError> {

@@ -51,10 +51,14 @@ pub(crate) enum Policy {
 }
 
 /// What is to be done with these tables.
-pub(crate) fn policy(image: ImageUse, restores: Restores, datasets: &[Arc<dyn Dataset>]) -> Policy {
+pub(crate) fn image_policy(
+    image: ImageUse,
+    restores: Restores,
+    datasets: &[Arc<dyn Dataset>],
+) -> Policy {
     let has_rows = |dataset: &Arc<dyn Dataset>| {
         let tables = dataset.tables(Dialect::Mysql).len();
-        (0..tables).any(|table| dataset.units(table) > 0)
+        (0..tables).any(|table| dataset.unit_count(table) > 0)
     };
     let bytes: u64 = datasets.iter().filter(|d| has_rows(d)).map(|dataset| dataset.bytes()).sum();
     match image {
@@ -69,13 +73,13 @@ pub(crate) fn policy(image: ImageUse, restores: Restores, datasets: &[Arc<dyn Da
 /// Everything about the tables that shapes the data directory, a line each. What the key of a
 /// dataset does not say, a changed statement or generator, the hash does: of all statements and of
 /// a few rows.
-pub(crate) fn content(datasets: &[Arc<dyn Dataset>], dialect: Dialect) -> Vec<String> {
+pub(crate) fn content_lines(datasets: &[Arc<dyn Dataset>], dialect: Dialect) -> Vec<String> {
     let line = |dataset: &Arc<dyn Dataset>| {
         let scripts = dataset.tables(dialect);
         let mut text = String::new();
         for (table, script) in scripts.iter().enumerate() {
             let _infallible = write!(text, "{script:?}");
-            let last = dataset.units(table).checked_sub(1);
+            let last = dataset.unit_count(table).checked_sub(1);
             let mut rows = Vec::new();
             for unit in last.into_iter().flat_map(|last| [0, last / 2, last]) {
                 dataset.push(table, unit, &mut rows);
@@ -101,13 +105,13 @@ mod tests {
     #[test]
     fn tables_are_worth_an_image_from_a_size_on() {
         let (small, large) = (tables(2_000, 1), tables(1_000_000, 1));
-        assert_eq!(policy(ImageUse::Auto, Restores::No, &small), Policy::Use);
-        assert_eq!(policy(ImageUse::Auto, Restores::No, &large), Policy::UseOrMake);
-        assert_eq!(policy(ImageUse::Auto, Restores::Yes, &small), Policy::UseOrMake);
-        assert_eq!(policy(ImageUse::Fresh, Restores::No, &small), Policy::Make);
-        assert_eq!(policy(ImageUse::None, Restores::No, &large), Policy::Fill);
+        assert_eq!(image_policy(ImageUse::Auto, Restores::No, &small), Policy::Use);
+        assert_eq!(image_policy(ImageUse::Auto, Restores::No, &large), Policy::UseOrMake);
+        assert_eq!(image_policy(ImageUse::Auto, Restores::Yes, &small), Policy::UseOrMake);
+        assert_eq!(image_policy(ImageUse::Fresh, Restores::No, &small), Policy::Make);
+        assert_eq!(image_policy(ImageUse::None, Restores::No, &large), Policy::Fill);
         assert_eq!(
-            policy(ImageUse::Fresh, Restores::No, &[]),
+            image_policy(ImageUse::Fresh, Restores::No, &[]),
             Policy::Fill,
             "there is nothing to keep"
         );
@@ -115,7 +119,7 @@ mod tests {
 
     #[test]
     fn other_rows_are_other_content() {
-        let of = |rows, seed, dialect| content(&tables(rows, seed), dialect);
+        let of = |rows, seed, dialect| content_lines(&tables(rows, seed), dialect);
         let one = of(1_000, 1, Dialect::Mysql);
         assert_eq!(one, of(1_000, 1, Dialect::Mysql));
         assert_ne!(one, of(1_001, 1, Dialect::Mysql));

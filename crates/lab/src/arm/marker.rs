@@ -37,7 +37,7 @@ impl Marker {
     /// The server's refusal.
     pub(super) fn find(catalogue: &mut Catalogue) -> Result<Marker, LoadError> {
         let name = name(catalogue);
-        match catalogue.occupants(std::slice::from_ref(&name))?.remove(name.name()) {
+        match catalogue.find_occupants(std::slice::from_ref(&name))?.remove(name.name()) {
             None => Ok(Marker::Nothing),
             Some(Occupant::Other(what)) => Ok(Marker::Alien(what)),
             Some(Occupant::Table) => {
@@ -58,8 +58,11 @@ impl Marker {
     ///
     /// # Errors
     /// The server's refusal, with what the account needs.
-    pub(super) fn make(catalogue: &mut Catalogue, receipt: &Receipt) -> Result<(), LoadError> {
-        let place = catalogue.place(&name(catalogue));
+    pub(super) fn create_table(
+        catalogue: &mut Catalogue,
+        receipt: &Receipt,
+    ) -> Result<(), LoadError> {
+        let place = catalogue.qualified_name(&name(catalogue));
         let column = token_column(catalogue, receipt.token());
         let sql = format!("CREATE TABLE {place} ({column} INTEGER NOT NULL PRIMARY KEY)");
         catalogue.run(&sql).map_err(|refusal| match LoadError::from(refusal) {

@@ -22,11 +22,11 @@ use dbdyno_sandbox::{
 };
 use dbdyno_wire::WireError;
 
-use super::connecting::{self, connector};
+use super::connecting::{self, connector_for};
 use super::guest::{DatabaseState, Destination, Guest};
 use super::image::{self, Origin, Policy};
 use super::pragma;
-use super::set_up::{SetUp, options, slowed};
+use super::set_up::{SetUp, options, slowdown_warnings};
 use super::station::{Keeper, SOURCE, Station};
 use super::upgrade::Older;
 use crate::capture;
@@ -57,7 +57,7 @@ pub(crate) fn open_station(
         }
         Target::Mock(words) => mock(setup, words),
     };
-    station.warnings.extend(slowed(setup));
+    station.warnings.extend(slowdown_warnings(setup));
     Ok(station)
 }
 
@@ -73,17 +73,17 @@ fn start(
     let release = dbdyno_sandbox::get(setup.home, product, version, &mut stages(watch, arm))
         .map_err(sandbox)?;
     let options = options(setup, wanted);
-    let translation = options.translate(product, &release.version).map_err(sandbox)?;
+    let translation = options.translate_for(product, &release.version).map_err(sandbox)?;
     for told in translation.of_the_user() {
-        let text = format!("{} ({})", told.assignment(), told.reason());
-        watch.progress(Progress::Told(arm, &text));
+        let text = format!("{} ({})", told.assignment(), told.reason_text());
+        watch.report_progress(Progress::Told(arm, &text));
     }
     let (origin, warnings) = begin(setup, wanted, &release, &options, watch)?;
     let keeper =
         launch(setup, &release, &options, &origin, &mut stages(watch, arm)).map_err(sandbox)?;
     let Some(server) = keeper.server() else { unreachable!("it was started just now") };
     let endpoint = server.endpoint();
-    let connector = connector(product.dialect(), endpoint.clone());
+    let connector = connector_for(product.dialect(), endpoint.clone());
     let port = match &endpoint.transport {
         Transport::Tcp(_, port) => port.to_string(),
         Transport::Unix(path) => path.clone(),
@@ -108,9 +108,9 @@ fn start(
     }
     explain(&translation, &mut environment);
     let probe = ServerProbe::of_process(setup.home.host(), server.pid());
-    capture::process(&probe, &instance, &mut environment);
+    capture::note_process(&probe, &instance, &mut environment);
     if let Keeper::Ensemble(ensemble) = &keeper {
-        topology::describe(&mut environment, ensemble);
+        topology::describe_ensemble(&mut environment, ensemble);
     }
     Ok(Station {
         connector,
@@ -136,9 +136,9 @@ fn visit(
     let (arm, label) = (setup.arm, setup.spec.to_string());
     let server = |error| LabError::Server(arm, label.clone(), error);
     let stage = format!("connecting to {}", url.transport);
-    watch.progress(Progress::Stage(arm, &stage));
+    watch.report_progress(Progress::Stage(arm, &stage));
     let endpoint = connecting::endpoint(url).map_err(server)?;
-    let mut tell = |text: &str| watch.progress(Progress::Stage(arm, text));
+    let mut tell = |text: &str| watch.report_progress(Progress::Stage(arm, text));
     let guests = others.iter().filter_map(|(arm, other)| match &other.keeper {
         Keeper::Guest(guest) => Some((arm, &**guest)),
         _ => None,
@@ -147,7 +147,7 @@ fn visit(
     let tables = setup.datasets.iter().flat_map(|dataset| dataset.tables(url.dialect));
     let names = tables.map(|table| table.name).collect();
     let destination = Destination { home: setup.home, endpoint: &endpoint, dialect: url.dialect };
-    let found = Guest::arrive(&destination, names, &guests, &mut tell);
+    let found = Guest::enter_database(&destination, names, &guests, &mut tell);
     let keeper = match found {
         Ok(DatabaseState::Free(guest)) => Keeper::Guest(guest),
         Ok(DatabaseState::Shared(at)) => Keeper::Shared(arms[at]),
@@ -156,15 +156,15 @@ fn visit(
             return Err(LabError::Load(arm, "preparing the database".to_owned(), error));
         }
     };
-    let connector = connector(url.dialect, endpoint);
+    let connector = connector_for(url.dialect, endpoint);
     let mut environment = ask(arm, &label, &connector, url.dialect, &[])?;
     let mut warnings: Vec<Warning> = encrypted(arm, &environment).into_iter().collect();
     let probe = match ServerProbe::locate(setup.home.host(), &url.transport) {
         Ok(probe) => {
             // A background server of this home runs the program that an arm of ours would.
-            let tree = setup.home.release_with(&probe.binary().unwrap_or_default());
+            let tree = setup.home.release_with(&probe.binary_path().unwrap_or_default());
             let instance = tree.map(|tree| (tree.display().to_string(), "<release>"));
-            capture::process(&probe, instance.as_slice(), &mut environment);
+            capture::note_process(&probe, instance.as_slice(), &mut environment);
             Some(probe)
         }
         Err(reason) => {
@@ -210,7 +210,7 @@ fn embed(
 ) -> Result<Station, LabError> {
     let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
     let mut say = stages(watch, arm);
-    let directory = setup.home.scratch(&arm.to_string(), &mut say);
+    let directory = setup.home.create_scratch(&arm.to_string(), &mut say);
     let directory = directory.map_err(|error| LabError::Sandbox(arm, error))?;
     let opened = open(directory.path());
     let connector = opened.map_err(|error| LabError::Server(arm, label.clone(), error))?;
@@ -235,18 +235,18 @@ fn embed(
 /// Starts the reference engine in a process of its own.
 fn served(setup: &SetUp<'_>, design: &Design, watch: &mut dyn Watch) -> Result<Station, LabError> {
     let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
-    watch.progress(Progress::Stage(arm, "starting the engine in a process of its own"));
+    watch.report_progress(Progress::Stage(arm, "starting the engine in a process of its own"));
     let mut say = stages(watch, arm);
     let server = EngineServer::start(setup.home, design, &arm.to_string(), &mut say);
     let server = server.map_err(|error| LabError::Sandbox(arm, error))?;
     let endpoint = server.endpoint();
     let Transport::Tcp(_, port) = &endpoint.transport else { unreachable!("it listens on TCP") };
     let instance = [(port.to_string(), "<port>")];
-    let connector = connector(dialect, endpoint.clone());
+    let connector = connector_for(dialect, endpoint.clone());
     let mut environment = ask(arm, &label, &connector, dialect, &instance)?;
     told_to_be(&mut environment);
     let probe = ServerProbe::of_process(setup.home.host(), server.pid());
-    capture::process(&probe, &instance, &mut environment);
+    capture::note_process(&probe, &instance, &mut environment);
     Ok(Station {
         connector,
         dialect,
@@ -286,7 +286,7 @@ fn mock(setup: &SetUp<'_>, words: &[(String, String)]) -> Station {
 fn sqlite(directory: &Path, pragmas: &[(String, String)]) -> Result<Connector, WireError> {
     let file = SqliteFile { path: directory.join("arm.sqlite"), pragmas: pragmas.to_vec() };
     let connector = Connector::Sqlite(file);
-    pragma::check(&connector, pragmas)?;
+    pragma::check_pragmas(&connector, pragmas)?;
     Ok(connector)
 }
 
@@ -347,9 +347,9 @@ fn begin(
         return Ok((found(None, watch)?, Vec::new()));
     };
     let older = Older::find(setup, wanted, from, watch)?;
-    let warning = older.warning(setup.arm, release)?;
+    let warning = older.upgrade_warning(setup.arm, release)?;
     let origin = match found(Some(&older), watch)? {
-        Origin::Making(key) => Origin::Upgrading(older.image(setup, wanted, watch)?, key),
+        Origin::Making(key) => Origin::Upgrading(older.ensure_image(setup, wanted, watch)?, key),
         other => other,
     };
     Ok((origin, vec![warning]))
@@ -363,18 +363,18 @@ fn origin(
     watch: &mut dyn Watch,
 ) -> Result<Origin, SandboxError> {
     let begin = &setup.spec.begin;
-    let policy = match (image::policy(begin.image, setup.restores, setup.datasets), begin.topology)
-    {
-        // An image is made of a server that is alone; members can start as copies of it.
-        (Policy::UseOrMake, Some(_)) => Policy::Use,
-        (Policy::Make, Some(_)) => Policy::Fill,
-        (Policy::Use, None) if older.is_some() => Policy::UseOrMake,
-        (policy, _) => policy,
-    };
+    let policy =
+        match (image::image_policy(begin.image, setup.restores, setup.datasets), begin.topology) {
+            // An image is made of a server that is alone; members can start as copies of it.
+            (Policy::UseOrMake, Some(_)) => Policy::Use,
+            (Policy::Make, Some(_)) => Policy::Fill,
+            (Policy::Use, None) if older.is_some() => Policy::UseOrMake,
+            (policy, _) => policy,
+        };
     if policy == Policy::Fill {
         return Ok(Origin::Filling);
     }
-    let mut content = image::content(setup.datasets, release.product.dialect());
+    let mut content = image::content_lines(setup.datasets, release.product.dialect());
     content.extend(older.map(|older| format!("upgraded from {}", older.key.name())));
     let key = ImageKey::new(release, options, &content)?;
     let found = Image::find(setup.home, &key);
@@ -409,7 +409,7 @@ fn explain(translation: &Translation, environment: &mut Environment) {
         environment.set(format!("setting.{}", told.name), &*told.value);
     }
     for told in translation.of_the_user() {
-        environment.set(format!("reason.{}", told.name), told.reason());
+        environment.set(format!("reason.{}", told.name), told.reason_text());
     }
 }
 

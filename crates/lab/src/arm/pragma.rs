@@ -29,11 +29,14 @@ const WORDS: [(&str, &[&str]); 15] = [
 ///
 /// # Errors
 /// A sentence with the value that SQLite has instead.
-pub(crate) fn check(connector: &Connector, pragmas: &[(String, String)]) -> Result<(), WireError> {
+pub(crate) fn check_pragmas(
+    connector: &Connector,
+    pragmas: &[(String, String)],
+) -> Result<(), WireError> {
     let mut client = connector.connect()?;
     for (name, value) in pragmas {
         let rows = client.query(&format!("PRAGMA {name}"))?;
-        if let Some(shown) = rows.single()
+        if let Some(shown) = rows.first_value()
             && !agrees(value, shown)
         {
             return Err(WireError::Server(ServerError {
@@ -67,7 +70,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let pragmas = vec![(name.to_owned(), value.to_owned())];
         let file = SqliteFile { path: dir.path().join("x"), pragmas: pragmas.clone() };
-        check(&Connector::Sqlite(file), &pragmas).map_err(|error| error.to_string())
+        check_pragmas(&Connector::Sqlite(file), &pragmas).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -42,14 +42,14 @@ pub(crate) struct SetUp<'a> {
 /// How a server of this arm is set up, whatever release it is.
 pub(crate) fn options(setup: &SetUp<'_>, wanted: &ReleaseSpec) -> LaunchOptions {
     let options = LaunchOptions::for_host(setup.memory_mb).for_clients(setup.clients);
-    let options = options.with(&wanted.settings);
+    let options = options.with_settings(&wanted.settings);
     let bytes: u64 = setup.datasets.iter().map(|dataset| dataset.bytes()).sum();
     // Their rows as text, twice, for what indexes and pages take.
     LaunchOptions { tables_mb: options.tables_mb.max(2 * bytes / (1 << 20)), ..options }
 }
 
 /// That the arm is slowed on purpose, where it is.
-pub(super) fn slowed(setup: &SetUp<'_>) -> Vec<Warning> {
+pub(super) fn slowdown_warnings(setup: &SetUp<'_>) -> Vec<Warning> {
     if setup.spec.slow <= 0.0 {
         return Vec::new();
     }

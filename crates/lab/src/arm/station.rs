@@ -18,10 +18,10 @@ use dbdyno_sandbox::{EngineServer, Ensemble, Scratch, Server, Valgrind};
 use dbdyno_wire::Client;
 use dbdyno_workload::Dataset;
 
-use super::connecting::connector;
+use super::connecting::connector_for;
 use super::guest::Guest;
 use super::image::Origin;
-use super::set_up::{SetUp, slowed};
+use super::set_up::{SetUp, slowdown_warnings};
 use crate::error::LabError;
 use crate::host_check::ArmWatch;
 use crate::topology;
@@ -70,14 +70,14 @@ pub(super) enum Keeper {
 impl Station {
     /// Another view of this arm, whose tables are there already: for comparing a server with
     /// itself.
-    pub(crate) fn share(&self, this: ArmIndex, setup: &SetUp<'_>) -> Station {
+    pub(crate) fn shared_view(&self, this: ArmIndex, setup: &SetUp<'_>) -> Station {
         Station {
             connector: self.connector.clone(),
             dialect: self.dialect,
             host: self.host.clone(),
             probe: self.probe.clone(),
             environment: self.environment.clone(),
-            warnings: slowed(setup),
+            warnings: slowdown_warnings(setup),
             clock: self.clock.clone(),
             keeper: Keeper::Shared(this),
             origin: Origin::Filling,
@@ -112,12 +112,12 @@ impl Station {
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub(crate) fn place(&self, arm: ArmIndex, processors: &[usize]) -> Result<(), LabError> {
+    pub(crate) fn pin_server(&self, arm: ArmIndex, processors: &[usize]) -> Result<(), LabError> {
         let sandbox = |error| LabError::Sandbox(arm, error);
         match &self.keeper {
-            Keeper::Server(server) => server.place(processors).map_err(sandbox),
-            Keeper::Ensemble(ensemble) => ensemble.place(processors).map_err(sandbox),
-            Keeper::Engine(server) => server.place(processors).map_err(sandbox),
+            Keeper::Server(server) => server.pin_to_processors(processors).map_err(sandbox),
+            Keeper::Ensemble(ensemble) => ensemble.pin_to_processors(processors).map_err(sandbox),
+            Keeper::Engine(server) => server.pin_to_processors(processors).map_err(sandbox),
             Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared(_) => Ok(()),
         }
     }
@@ -138,22 +138,24 @@ impl Station {
     }
 
     /// Probes of those that follow it, by their number; none where it is alone.
-    pub(crate) fn followers(&self) -> Vec<ServerProbe> {
+    pub(crate) fn follower_probes(&self) -> Vec<ServerProbe> {
         let members = self.ensemble().into_iter().flat_map(Ensemble::members).skip(1);
         members.map(|(_, member)| ServerProbe::of_process(&self.host, member.pid())).collect()
     }
 
     /// The processes that its server began with, of those that follow it, too.
-    pub(crate) fn processes(&self) -> Vec<u32> {
-        let own = self.probe.iter().map(ServerProbe::root);
-        own.chain(self.followers().iter().map(ServerProbe::root)).collect()
+    pub(crate) fn server_processes(&self) -> Vec<u32> {
+        let own = self.probe.iter().map(ServerProbe::root_pid);
+        own.chain(self.follower_probes().iter().map(ServerProbe::root_pid)).collect()
     }
 
     /// How it is watched between rounds. RocksDB and the engine work in threads of
     /// our own process.
-    pub(crate) fn watched(&self) -> ArmWatch {
+    pub(crate) fn arm_watch(&self) -> ArmWatch {
         match (&self.probe, &self.connector) {
-            (Some(probe), _) => ArmWatch::Servers([vec![probe.clone()], self.followers()].concat()),
+            (Some(probe), _) => {
+                ArmWatch::Servers([vec![probe.clone()], self.follower_probes()].concat())
+            }
             (None, Connector::Mock(arm)) => ArmWatch::Modelled(arm.clone()),
             (None, Connector::Sqlite(_)) => ArmWatch::Servers(Vec::new()),
             (None, _) => ArmWatch::Unseen,
@@ -161,7 +163,7 @@ impl Station {
     }
 
     /// The image that it started from, and when that was made, in words.
-    pub(crate) fn image(&self) -> Option<String> {
+    pub(crate) fn image_description(&self) -> Option<String> {
         let Origin::Image(image) = &self.origin else { return None };
         Some(format!("{} ({})", image.name, self.environment.get("image.origin")))
     }
@@ -243,14 +245,14 @@ impl Station {
     ///
     /// # Errors
     /// [`LabError::Loads`] where there is none, and those of a start.
-    pub(crate) fn restore(
+    pub(crate) fn restore_image(
         &mut self,
         arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],
     ) -> Result<(), LabError> {
         match (&mut self.keeper, &self.origin) {
             (Keeper::Server(server), Origin::Image(image)) => {
-                server.restore(image).map_err(|error| LabError::Sandbox(arm, error))?;
+                server.restore_image(image).map_err(|error| LabError::Sandbox(arm, error))?;
             }
             _ => {
                 return Err(LabError::Loads(format!(
@@ -275,7 +277,7 @@ impl Station {
                 None => return Ok(()),
             },
         };
-        self.connector = connector(self.dialect, endpoint);
+        self.connector = connector_for(self.dialect, endpoint);
         self.probe = Some(ServerProbe::of_process(&self.host, pid));
         match self.cache {
             Cache::Warm => self.read_tables(arm, datasets),
@@ -313,7 +315,7 @@ impl Station {
             Keeper::Ensemble(ensemble) => ensemble.stop().map_err(sandbox),
             Keeper::Engine(server) => server.stop().map_err(sandbox),
             Keeper::Guest(guest) => guest
-                .leave()
+                .leave_database()
                 .map_err(|error| LabError::Load(arm, "taking our tables away".to_owned(), error)),
             Keeper::Scratch { .. } | Keeper::Mock | Keeper::Shared(_) => Ok(()),
         }

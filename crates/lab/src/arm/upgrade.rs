@@ -12,7 +12,7 @@ use dbdyno_sandbox::{
     Home, Image, ImageKey, Release, Server, Undone, get, likely_version, upgrade_path,
 };
 
-use super::connecting::connector;
+use super::connecting::connector_for;
 use super::fill::fill_all;
 use super::image;
 use super::set_up::{SetUp, options};
@@ -24,7 +24,7 @@ use crate::watch::{Watch, stages};
 ///
 /// # Errors
 /// [`LabError::Sandbox`] with what to do instead.
-pub(crate) fn check(home: &Home, plan: &Plan) -> Result<(), LabError> {
+pub(crate) fn check_upgrades(home: &Home, plan: &Plan) -> Result<(), LabError> {
     for (arm, spec) in plan.arms.iter() {
         if let (Target::Release(to), Some(from)) = (&spec.target, &spec.begin.upgrade_from) {
             let version = |asked: &str| likely_version(home, to.product, asked);
@@ -56,7 +56,7 @@ impl Older {
         let mut say = stages(watch, setup.arm);
         let release = get(setup.home, wanted.product, from, &mut say).map_err(sandbox)?;
         let told = options(setup, wanted);
-        let content = image::content(setup.datasets, wanted.product.dialect());
+        let content = image::content_lines(setup.datasets, wanted.product.dialect());
         let key = ImageKey::new(&release, &told, &content).map_err(sandbox)?;
         Ok(Older { release, key })
     }
@@ -65,7 +65,7 @@ impl Older {
     ///
     /// # Errors
     /// Whatever the older release meets.
-    pub(crate) fn image(
+    pub(crate) fn ensure_image(
         &self,
         setup: &SetUp<'_>,
         wanted: &ReleaseSpec,
@@ -81,7 +81,7 @@ impl Older {
         let server = Server::start(home, &self.release, &told, name, &mut stages(watch, arm))
             .map_err(sandbox)?;
         let dialect = wanted.product.dialect();
-        fill_all(&connector(dialect, server.endpoint()), dialect, setup, watch)?;
+        fill_all(&connector_for(dialect, server.endpoint()), dialect, setup, watch)?;
         server.into_image(home, &self.key, &mut stages(watch, setup.arm)).map_err(sandbox)
     }
 
@@ -89,7 +89,7 @@ impl Older {
     ///
     /// # Errors
     /// As [`upgrade_path`].
-    pub(crate) fn warning(&self, arm: ArmIndex, to: &Release) -> Result<Warning, LabError> {
+    pub(crate) fn upgrade_warning(&self, arm: ArmIndex, to: &Release) -> Result<Warning, LabError> {
         let (from, version) = (&self.release.version, &to.version);
         let path = upgrade_path(to.product, from, version);
         let undone = path.map_err(|error| LabError::Sandbox(arm, error))?;

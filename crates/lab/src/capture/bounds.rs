@@ -18,7 +18,7 @@ use dbdyno_json::JsonTree;
 use dbdyno_wire::Rows;
 
 /// The bounds of a statement's plan on MySQL or MariaDB. `explained` is the answer to its EXPLAIN.
-pub(super) fn mysql(trace: &JsonTree, explained: &Rows) -> String {
+pub(super) fn mysql_bounds(trace: &JsonTree, explained: &Rows) -> String {
     let mut bounds = BTreeSet::new();
     ranges(trace, &mut bounds);
     bounds.extend(looked_up(explained));
@@ -29,7 +29,7 @@ pub(super) fn mysql(trace: &JsonTree, explained: &Rows) -> String {
 fn ranges(trace: &JsonTree, found: &mut BTreeSet<String>) {
     if let JsonTree::Fields(fields) = trace {
         for (_, plan) in fields.iter().filter(|(name, _)| name == "range_access_plan") {
-            let index = plan.text("index").unwrap_or("?");
+            let index = plan.text_field("index").unwrap_or("?");
             let texts = plan.get("ranges").into_iter().flat_map(JsonTree::children);
             let texts = texts.filter_map(JsonTree::as_text).map(with_holes);
             found.extend(texts.map(|text| format!("{index}: {text}")));
@@ -54,7 +54,7 @@ fn looked_up(explained: &Rows) -> Vec<String> {
 }
 
 /// The conditions of PostgreSQL's nodes.
-pub(super) fn postgres(rows: &Rows) -> String {
+pub(super) fn postgres_bounds(rows: &Rows) -> String {
     let lines = rows.rows.iter().filter_map(|row| row.first()?.as_deref());
     let conditions = lines.map(str::trim).filter(|line| {
         ["Index Cond:", "Filter:", "Recheck Cond:", "Hash Cond:", "Merge Cond:", "Join Filter:"]
@@ -78,7 +78,7 @@ mod tests {
                     "type": "range_scan", "index": "k_1",
                     "ranges": ["3 <= k <= 3", "8 <= k <= 8", "9 <= k <= 12"] } } } } ] } ] } } ] });
         let mut found = BTreeSet::new();
-        ranges(&dbdyno_json::tree(&trace.to_string()).unwrap(), &mut found);
+        ranges(&dbdyno_json::parse_tree(&trace.to_string()).unwrap(), &mut found);
         let expected = ["k_1: ? <= k <= ?", "k_1: k = ?"].map(str::to_owned);
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
     }

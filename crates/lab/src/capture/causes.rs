@@ -17,7 +17,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use dbdyno_explain::{Set, cause_written, planner_settings, smallest};
+use dbdyno_explain::{Set, cause_text, planner_settings, smallest_set};
 use dbdyno_load::Connector;
 use dbdyno_model::{
     ArmIndex, Arms, Dialect, Environment, Plan, PlanCause, PlanRemedy, Severity, StatisticsOf,
@@ -55,7 +55,11 @@ type Remedies = BTreeMap<String, PlanRemedy>;
 ///
 /// # Errors
 /// Loads that cannot be resolved; statistics that could not be given back.
-pub(crate) fn look(plan: &Plan, stations: &mut Arms<Station>, loan: Loan) -> Result<(), LabError> {
+pub(crate) fn look_for_causes(
+    plan: &Plan,
+    stations: &mut Arms<Station>,
+    loan: Loan,
+) -> Result<(), LabError> {
     let Some(base) = stations.get(ArmIndex::BASE) else { return Ok(()) };
     let (environment, dialect) = (base.environment.clone(), base.dialect);
     let connector = base.connector.clone();
@@ -164,7 +168,7 @@ fn changed(
         if planned::dataset_of_step(plan, label).is_some() {
             continue;
         }
-        let statements = plans::statements(&planned::resolve(plan, label)?, dialect);
+        let statements = plans::statements(&planned::planned_load(plan, label)?, dialect);
         let numbered = statements.iter().enumerate();
         changed.extend(
             numbered.filter_map(|(at, one)| PlanDivergence::of(label, at + 1, one, [base, test])),
@@ -206,7 +210,7 @@ impl Case<'_> {
         for one in &self.changed {
             let remedy = remedies.remove(&one.fact);
             let cause = PlanCause { remedy, untried: untried.clone() };
-            station.environment.set(one.fact.clone(), cause_written(&cause));
+            station.environment.set(one.fact.clone(), cause_text(&cause));
         }
         if self.may_lend(station).is_ok() {
             station.warnings.extend(self.not_as_before(arm, &tests));
@@ -292,7 +296,7 @@ impl Sessions {
     /// As few settings as bring the plan of base back.
     fn least(&self, one: &PlanDivergence, settings: &[String]) -> Option<Vec<String>> {
         let known: RefCell<BTreeMap<Set, bool>> = RefCell::default();
-        let found = smallest(settings.len(), |set: &Set| {
+        let found = smallest_set(settings.len(), |set: &Set| {
             if let Some(does) = known.borrow().get(set) {
                 return *does;
             }
@@ -344,8 +348,8 @@ impl Lender<'_> {
 
     /// Gives test statistics of base; `None` where they are the same.
     fn lent(&self, extent: StatisticsExtent) -> Result<Option<LentStatistics>, String> {
-        let of_base = self.case.base.onlooker().map_err(loan_refusal)?;
-        let of_test = self.tests.connector.onlooker().map_err(loan_refusal)?;
+        let of_base = self.case.base.open_onlooker().map_err(loan_refusal)?;
+        let of_test = self.tests.connector.open_onlooker().map_err(loan_refusal)?;
         let client = self.tests.connector.connect_for_work().map_err(loan_refusal)?;
         lend_statistics(of_base, of_test, client, extent)
     }
@@ -390,7 +394,7 @@ impl Lender<'_> {
                 continue;
             }
             let failed: RefCell<Option<LendFailure>> = RefCell::default();
-            let found = smallest(prices.len(), |set: &Set| {
+            let found = smallest_set(prices.len(), |set: &Set| {
                 let chosen: Vec<&OptimizerPrice> = set.iter().map(|at| prices[*at]).collect();
                 failed.borrow().is_none()
                     && self.does(one, &chosen).unwrap_or_else(|error| {
@@ -406,7 +410,7 @@ impl Lender<'_> {
                 }
                 None => {}
             }
-            let costs = |set: Set| set.into_iter().map(|at| prices[at].told()).collect();
+            let costs = |set: Set| set.into_iter().map(|at| prices[at].as_assignment()).collect();
             let remedy = found.map(costs).map(|costs| PlanRemedy {
                 settings: Vec::new(),
                 costs,

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 
 use dbdyno_load::Connector;
 use dbdyno_model::Readings;
-use dbdyno_model::server_facts::{FACTS, FactKind, STATEMENTS, TRANSACTIONS, reading};
+use dbdyno_model::server_facts::{FACTS, FactKind, STATEMENTS, TRANSACTIONS, fact_reading};
 use dbdyno_probe::ServerProbe;
 use dbdyno_server::{FactReader, FactValues};
 use dbdyno_wire::Client;
@@ -41,11 +41,11 @@ pub(crate) struct Observer {
 impl Observer {
     /// Connects to a server; `None` where the arm is none, or does not let us in.
     pub(crate) fn open(connector: &Connector, probe: Option<&ServerProbe>) -> Option<Observer> {
-        let onlooker = connector.is_server().then(|| connector.onlooker().ok())??;
+        let onlooker = connector.is_server().then(|| connector.open_onlooker().ok())??;
         Some(Observer {
             client: RefCell::new(onlooker.client),
             log: probe.map(|probe| ErrorLog::new(probe, connector.dialect())),
-            reader: FactReader::of(onlooker.server),
+            reader: FactReader::for_release(onlooker.server),
             own: FactValues::new(),
         })
     }
@@ -57,7 +57,7 @@ impl Observer {
     ) -> Option<Observer> {
         let mut observer = Observer::open(connector, probe)?;
         // The first of all looks is dearer than those that follow.
-        let [_, before, after] = [(); 3].map(|()| observer.look());
+        let [_, before, after] = [(); 3].map(|()| observer.read_facts());
         observer.own = after
             .iter()
             .filter_map(|(name, now)| Some((*name, now - before.get(*name)?)))
@@ -66,7 +66,7 @@ impl Observer {
     }
 
     /// Reads all facts. What is refused or not there is left out.
-    pub(crate) fn look(&self) -> FactValues {
+    pub(crate) fn read_facts(&self) -> FactValues {
         let mut facts = self.reader.read(&mut **self.client.borrow_mut());
         let log_bytes = self.log.as_ref().and_then(ErrorLog::told_bytes);
         facts.extend(log_bytes.map(|bytes| ("error_log_bytes", bytes)));
@@ -74,8 +74,8 @@ impl Observer {
     }
 
     /// Notes what was done since a look `before`, in which the clients did what they `asked`.
-    pub(crate) fn note(&self, before: &FactValues, asked: RoundWork, readings: &mut Readings) {
-        let now = self.look();
+    pub(crate) fn note_work(&self, before: &FactValues, asked: RoundWork, readings: &mut Readings) {
+        let now = self.read_facts();
         let added = |name: &str| -> Option<f64> {
             let own = self.own.get(name).copied().unwrap_or(0.0);
             Some((now.get(name)? - before.get(name)? - own).max(0.0))
@@ -85,13 +85,13 @@ impl Observer {
             Some(added(TRANSACTIONS)? * asked.statements as f64 / (asked.events as f64).max(1.0))
         };
         let Some(statements) = added(STATEMENTS).or_else(by_transactions) else { return };
-        readings.set(&reading(STATEMENTS), Some(statements));
+        readings.set(&fact_reading(STATEMENTS), Some(statements));
         let sent = asked.rows as f64 * statements / (asked.statements as f64).max(1.0);
-        readings.set(&reading("rows_sent"), Some(sent));
+        readings.set(&fact_reading("rows_sent"), Some(sent));
         for fact in FACTS {
             match fact.kind {
-                FactKind::Counter => readings.set(&fact.reading(), added(fact.name)),
-                FactKind::Gauge => readings.set(&fact.reading(), now.get(fact.name).copied()),
+                FactKind::Counter => readings.set(&fact.reading_name(), added(fact.name)),
+                FactKind::Gauge => readings.set(&fact.reading_name(), now.get(fact.name).copied()),
                 FactKind::Each(..) => {}
             }
         }

@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbdyno_explain::{sampled_plans, samples_written};
+use dbdyno_explain::{sampled_plans, sampled_plans_text};
 use dbdyno_load::LoadError;
 use dbdyno_model::{ArmIndex, Arms, Dialect, Plan, SampledPlans};
 use dbdyno_server::sample_statistics;
@@ -26,7 +26,7 @@ use crate::error::LabError;
 ///
 /// # Errors
 /// Loads that cannot be resolved; a server that does not take statistics; an interruption.
-pub(crate) fn look(
+pub(crate) fn look_for_flips(
     plan: &Plan,
     stations: &mut Arms<Station>,
     samples: u32,
@@ -41,7 +41,7 @@ pub(crate) fn look(
             let sampled = sampled(arm, station, &statements, samples, stop)?;
             for (statement, one) in statements.iter().zip(sampled) {
                 if let Some(one) = one {
-                    station.environment.set(statement.fact.clone(), samples_written(&one));
+                    station.environment.set(statement.fact.clone(), sampled_plans_text(&one));
                 }
             }
         }
@@ -60,13 +60,13 @@ struct Statement {
 
 fn statements(plan: &Plan, station: &Station) -> Result<Vec<Statement>, LabError> {
     let facts = &station.environment;
-    let tables = tables::noted(facts);
+    let tables = tables::noted_tables(facts);
     let mut found = Vec::new();
     for label in plan.labels() {
         if planned::dataset_of_step(plan, label).is_some() {
             continue;
         }
-        let all = plans::statements(&planned::resolve(plan, label)?, station.dialect);
+        let all = plans::statements(&planned::planned_load(plan, label)?, station.dialect);
         for (at, asked) in all.into_iter().enumerate() {
             let place = format!("{label}].{}", at + 1);
             let shape = facts.get(&format!("plan[{place}"));

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_explain::histograms::{ColumnStatistics, Columns, written};
+use dbdyno_explain::histograms::{ColumnStatistics, Columns, columns_text};
 use dbdyno_model::{Dialect, Environment};
 use dbdyno_server::{Onlooker, column_statistics};
 use dbdyno_wire::Rows;
@@ -18,7 +18,7 @@ use super::tables::{self, has_word};
 pub(super) type ByTable = BTreeMap<String, BTreeMap<String, ColumnStatistics>>;
 
 /// What a server knows of all columns of the session's database; `None` where it does not tell.
-pub(super) fn known(onlooker: &mut Onlooker) -> Option<ByTable> {
+pub(super) fn column_histograms(onlooker: &mut Onlooker) -> Option<ByTable> {
     column_statistics(onlooker).map(|rows| of_rows(&rows))
 }
 
@@ -43,7 +43,7 @@ fn of_rows(rows: &Rows) -> ByTable {
 
 /// Notes which columns have a histogram, for each table that is noted already.
 pub(super) fn look_at_tables(known: &ByTable, dialect: Dialect, facts: &mut Environment) {
-    for table in tables::noted(facts) {
+    for table in tables::noted_tables(facts) {
         let columns = known.get(&table).into_iter().flatten();
         // Of PostgreSQL, which samples all columns alike, those that it was told something about.
         let is_told = |one: &ColumnStatistics| match dialect {
@@ -73,7 +73,7 @@ pub(super) fn look_at_statements(
                 columns.insert(format!("{table}.{column}"), one.clone());
             }
         }
-        facts.set(format!("histograms[{label}].{}", at + 1), written(&columns));
+        facts.set(format!("histograms[{label}].{}", at + 1), columns_text(&columns));
     }
 }
 

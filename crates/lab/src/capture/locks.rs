@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_explain::{blockers, deadlock_clusters, merged_deadlocks, signature_written};
+use dbdyno_explain::{blocker_tree, deadlock_clusters, merge_clusters, signature_written};
 use dbdyno_model::{Arm, Cell, DeadlockCounts, Dialect, Environment, PerArm, RunPair};
 use dbdyno_server::{ServerRelease, latest_deadlock, open_transactions};
 use dbdyno_wire::Client;
@@ -31,7 +31,7 @@ pub(crate) struct Locks {
 
 impl Locks {
     /// Looks before the first round of a cell.
-    pub(crate) fn begin(station: &Station) -> Locks {
+    pub(crate) fn begin_cell(station: &Station) -> Locks {
         let mut client = ask(station);
         Locks {
             log_bytes: log_of(station).and_then(dbdyno_probe::ServerProbe::error_log_bytes),
@@ -41,7 +41,7 @@ impl Locks {
     }
 
     /// Looks behind its last round, and notes the deadlocks in between and who blocked whom.
-    pub(crate) fn note(&self, station: &Station, cell: &Cell, facts: &mut Environment) {
+    pub(crate) fn note_cell(&self, station: &Station, cell: &Cell, facts: &mut Environment) {
         let log = log_of(station).zip(self.log_bytes);
         let log = log.and_then(|(probe, from)| probe.error_log_since(from, LOG_MOST));
         let log = log.unwrap_or_default();
@@ -52,7 +52,7 @@ impl Locks {
             let is_new = latest.is_some() && latest != self.latest;
             clusters = deadlock_clusters(latest.as_deref().filter(|_| is_new).unwrap_or_default());
         }
-        for cluster in merged_deadlocks(clusters) {
+        for cluster in merge_clusters(clusters) {
             let name = format!("step[{cell}].deadlock[{}]", signature_written(&cluster));
             facts.set(name, cluster.count.to_string());
         }
@@ -105,12 +105,12 @@ fn log_of(station: &Station) -> Option<&dbdyno_probe::ServerProbe> {
 
 /// What is told of the latest deadlock.
 fn latest(client: &mut dyn Client, dialect: Dialect) -> Option<String> {
-    let server = ServerRelease::of(client, dialect);
+    let server = ServerRelease::of_client(client, dialect);
     latest_deadlock(client, server)
 }
 
 /// Who has a transaction open, as a tree.
 fn open(client: &mut dyn Client, dialect: Dialect) -> Vec<String> {
-    let server = ServerRelease::of(client, dialect);
-    blockers(&open_transactions(client, server), dialect)
+    let server = ServerRelease::of_client(client, dialect);
+    blocker_tree(&open_transactions(client, server), dialect)
 }

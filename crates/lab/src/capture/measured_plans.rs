@@ -16,11 +16,11 @@ use super::plans;
 use crate::arm::Station;
 
 /// Notes the plans of a cell's statements that are others than they were.
-pub(crate) fn note(plan: &Plan, stations: &mut Arms<Station>, cell: &Cell) {
+pub(crate) fn note_measured_plans(plan: &Plan, stations: &mut Arms<Station>, cell: &Cell) {
     if planned::dataset_of_step(plan, &cell.load).is_some() {
         return;
     }
-    let Ok(load) = planned::resolve(plan, &cell.load) else { return };
+    let Ok(load) = planned::planned_load(plan, &cell.load) else { return };
     let shapes = Arms::from_fn(stations.indices(), |arm| shapes(&stations[arm], &load));
     let is_other = |environment: &Environment, statement: &usize, shape: &str| {
         let before = environment.get(&format!("plan[{}].{statement}", cell.load));

@@ -34,8 +34,8 @@ pub(super) struct Reads {
 
 impl Reads {
     /// Begins to count; `None` where nobody does.
-    pub(super) fn begin(client: &mut dyn Client, dialect: Dialect) -> Option<Reads> {
-        let server = ServerRelease::of(client, dialect);
+    pub(super) fn begin_count(client: &mut dyn Client, dialect: Dialect) -> Option<Reads> {
+        let server = ServerRelease::of_client(client, dialect);
         let first = session_reads(client, server)?;
         let before = session_reads(client, server)?;
         Some(Reads { server, before, own: before - first })
@@ -44,7 +44,7 @@ impl Reads {
     /// Rows that were read since; `None` where the server has not counted them. Looking in vain for
     /// a row is counted as well, so that no statement on tables has read none: `COUNT(*)` without a
     /// condition is answered by threads of InnoDB since MySQL 8.0.14, whose reads nobody counts.
-    pub(super) fn end(&mut self, client: &mut dyn Client) -> Option<f64> {
+    pub(super) fn end_count(&mut self, client: &mut dyn Client) -> Option<f64> {
         counted(session_reads(client, self.server)? - self.before - self.own)
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn of_reads(
     sql: &str,
     read: f64,
 ) -> Option<String> {
-    let server = ServerRelease::of(client, dialect);
+    let server = ServerRelease::of_client(client, dialect);
     let explained = explain_statement(client, server, sql)?;
     Some(rounded(q(expected_reads(&explained)?, read, sql)))
 }
@@ -99,7 +99,7 @@ pub(super) fn of_nodes(
     if rows > ROWS_MOST {
         return None;
     }
-    let server = ServerRelease::of(client, dialect);
+    let server = ServerRelease::of_client(client, dialect);
     let worst = match analyze_statement(client, server, sql)? {
         AnalyzedPlan::Lines(lines) => worst_node(&lines, sql),
         AnalyzedPlan::Json(tree) => worst_table(&tree, sql),
@@ -144,11 +144,12 @@ fn node(line: &str) -> Option<(&str, f64, f64)> {
 /// The worst table of MariaDB's tree, before its conditions and after them.
 fn worst_table(node: &JsonTree, sql: &str) -> Option<f64> {
     let inner = node.children().filter_map(|inner| worst_table(inner, sql)).reduce(f64::max);
-    let share = |name: &str| node.number(&[name]).map_or(1.0, |percent| percent / 100.0);
-    let own = node.number(&["rows"]).zip(node.number(&["r_rows"])).map(|(expected, met)| {
-        let kept = (expected * share("filtered"), met * share("r_filtered"));
-        q(expected, met, sql).max(q(kept.0, kept.1, sql))
-    });
+    let share = |name: &str| node.number_field(&[name]).map_or(1.0, |percent| percent / 100.0);
+    let own =
+        node.number_field(&["rows"]).zip(node.number_field(&["r_rows"])).map(|(expected, met)| {
+            let kept = (expected * share("filtered"), met * share("r_filtered"));
+            q(expected, met, sql).max(q(kept.0, kept.1, sql))
+        });
     inner.into_iter().chain(own).reduce(f64::max)
 }
 
@@ -214,12 +215,12 @@ mod tests {
         let analyzed = serde_json::json!({ "query_block": { "nested_loop": [
             { "table": { "rows": 100, "r_rows": 100.0, "filtered": 100, "r_filtered": 1.0 } },
             { "table": { "rows": 5, "r_rows": null, "filtered": 100 } } ] } });
-        let analyzed = dbdyno_json::tree(&analyzed.to_string()).unwrap();
+        let analyzed = dbdyno_json::parse_tree(&analyzed.to_string()).unwrap();
         assert_eq!(worst_table(&analyzed, "SELECT 1"), Some(100.0));
         // Before 10.9 each table of a join stands under the same name.
         let twice = r#"{"block": {"table": {"rows": 90, "r_rows": 1},
                                    "table": {"rows": 2, "r_rows": 2}}}"#;
-        let twice = dbdyno_json::tree(twice).unwrap();
+        let twice = dbdyno_json::parse_tree(twice).unwrap();
         assert_eq!(worst_table(&twice, "SELECT 1"), Some(90.0));
     }
 

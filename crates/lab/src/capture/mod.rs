@@ -42,11 +42,11 @@ use crate::arm::Station;
 use crate::error::LabError;
 use dbdyno_workload::planned::{self, datasets_of};
 
-pub(crate) use causes::{Loan, look as look_for_causes};
+pub(crate) use causes::{Loan, look_for_causes};
 pub(crate) use facts::{Observer, RoundWork};
-pub(crate) use flips::look as look_for_flips;
+pub(crate) use flips::look_for_flips;
 pub(crate) use locks::{blockers_of, deadlocks_of};
-pub(crate) use measured_plans::note as note_measured_plans;
+pub(crate) use measured_plans::note_measured_plans;
 pub(crate) use server_work::Meter;
 
 /// Facts that begin so are about a cell that was measured.
@@ -69,12 +69,12 @@ pub(crate) const OF_THE_MOMENT: [&str; 13] = [
 ];
 
 /// Notes under which conditions the process of an arm lives.
-pub(crate) fn process(
+pub(crate) fn note_process(
     probe: &ServerProbe,
     instance: &[(String, &str)],
     environment: &mut Environment,
 ) {
-    for (name, value) in probe.facts() {
+    for (name, value) in probe.process_facts() {
         environment.set(name, dbdyno_server::without_instance(&value, instance));
     }
 }
@@ -84,7 +84,7 @@ pub(crate) fn process(
 ///
 /// # Errors
 /// Loads that cannot be resolved. A question that a server refuses leaves its facts out.
-pub(crate) fn full(
+pub(crate) fn note_tables_and_loads(
     plan: &Plan,
     station: &mut Station,
     shared: Option<Environment>,
@@ -109,16 +109,16 @@ fn looked_at(
     let Ok(mut client) = station.connector.connect() else { return Ok(facts) };
     // Statements are planned as those of the load, and the rest is looked at by a session that
     // calls nothing of anybody else.
-    let Ok(mut onlooker) = station.connector.onlooker() else { return Ok(facts) };
+    let Ok(mut onlooker) = station.connector.open_onlooker() else { return Ok(facts) };
     for dataset in datasets {
-        tables::look(&mut onlooker, station.dialect, &**dataset, &mut facts);
+        tables::note_tables(&mut onlooker, station.dialect, &**dataset, &mut facts);
     }
     note_prices(&mut *onlooker.client, onlooker.server, &mut facts);
-    let known = histograms::known(&mut onlooker);
+    let known = histograms::column_histograms(&mut onlooker);
     for label in plan.labels() {
         if planned::dataset_of_step(plan, label).is_none() {
-            let load = planned::resolve(plan, label)?;
-            plans::look(&mut *client, station.dialect, label, &load, &mut facts);
+            let load = planned::planned_load(plan, label)?;
+            plans::note_plans(&mut *client, station.dialect, label, &load, &mut facts);
             let statements = plans::statements(&load, station.dialect);
             let statements: Vec<String> = statements.into_iter().map(|one| one.sql).collect();
             tables::look_at_others(&mut onlooker, station.dialect, &statements, &mut facts);

@@ -34,7 +34,7 @@ const OPERATIONS: u64 = 300;
 const STATEMENTS_MOST: usize = 40;
 
 /// Notes plan and answer of the statements of a load.
-pub(super) fn look(
+pub(super) fn note_plans(
     client: &mut dyn Client,
     dialect: Dialect,
     label: &str,
@@ -59,10 +59,10 @@ pub(super) fn look(
                 _ => decisions::runner_up(nodes),
             };
             if !nodes.is_empty() {
-                facts.set(format!("decisions[{label}].{number}"), decisions::written(nodes));
+                facts.set(format!("decisions[{label}].{number}"), decisions::decisions_text(nodes));
             }
             if let Some(next) = next {
-                let told = decisions::runner_up_written(&next);
+                let told = decisions::runner_up_text(&next);
                 facts.set(format!("runner_up[{label}].{number}"), told);
             }
         }
@@ -84,10 +84,10 @@ fn answered(
     number: &str,
     facts: &mut Environment,
 ) {
-    let mut reads = misestimate::Reads::begin(client, dialect);
+    let mut reads = misestimate::Reads::begin_count(client, dialect);
     let Ok(rows) = client.query(sql) else { return };
     facts.set(format!("result[{number}"), answer(sql, &rows));
-    let read = reads.as_mut().and_then(|reads| reads.end(client));
+    let read = reads.as_mut().and_then(|reads| reads.end_count(client));
     if let Some(q) = read.and_then(|read| misestimate::of_reads(client, dialect, sql, read)) {
         facts.set(format!("q_reads[{number}"), q);
     }
@@ -129,7 +129,7 @@ pub(super) fn statements(load: &Load, dialect: Dialect) -> Vec<LoadStatement> {
     let are_prepared = asks().all(|ask| ask.channel == Channel::Prepared);
     mixes.iter_mut().for_each(|mix| send_as_text(mix));
     let Ok(ready) = ReadyLoad::compile(&texts, dialect) else { return Vec::new() };
-    match ready.part() {
+    match ready.event_source() {
         EventSource::Program(program) => of_program(program, are_prepared),
         EventSource::Dialogue(..) => ready
             .statements()
@@ -152,7 +152,7 @@ fn of_program(program: &Program, are_prepared: bool) -> Vec<LoadStatement> {
     let (mut seen, mut found) = (Vec::new(), Vec::new());
     let mut event = Event::default();
     for operation in 0..OPERATIONS {
-        program.fill(0, operation, &mut event);
+        program.fill_event(0, operation, &mut event);
         for call in event.calls.iter().filter(|call| call.expect.is_some()) {
             let statement = &program.statements()[call.statement as usize];
             let kind: String =
@@ -293,14 +293,14 @@ pub(super) fn plan(
     if !is_planned(sql) {
         return None;
     }
-    let server = ServerRelease::of(client, dialect);
+    let server = ServerRelease::of_client(client, dialect);
     match dialect {
         Dialect::Mysql => {
             let explained = explain_statement(client, server, sql)?;
             let planned = mysql(&explained)?;
             let Some(trace) = optimizer_trace(client, server, sql) else { return Some(planned) };
             let decisions = decisions::of_trace(&trace);
-            let bounds = Some(bounds::mysql(&trace, &explained));
+            let bounds = Some(bounds::mysql_bounds(&trace, &explained));
             Some(PlanShape { bounds, decisions, ..planned })
         }
         Dialect::Postgres => {
@@ -313,7 +313,7 @@ pub(super) fn plan(
             let (is_generic, explained) = (generic.is_some(), generic.unwrap_or(with_values));
             let lines = explained.rows.iter().filter_map(|row| row.first()?.as_deref());
             let decisions = decisions::of_nodes(lines);
-            let bounds = Some(bounds::postgres(&explained));
+            let bounds = Some(bounds::postgres_bounds(&explained));
             let planned = postgres(&explained)?;
             let kind = if is_generic { " (generic plan)" } else { "" };
             let shape = planned.shape.clone() + kind;

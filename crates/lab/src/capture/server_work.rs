@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_model::readings::ENGINE_PREFIX;
-use dbdyno_model::server_facts::{STATEMENTS, reading};
+use dbdyno_model::server_facts::{STATEMENTS, fact_reading};
 use dbdyno_model::{Cell, Dialect, Readings};
 use dbdyno_server::{Onlooker, read_fact, unpurged_transactions};
 
@@ -35,8 +35,8 @@ impl Meter {
     /// Looks at the locks, and at what is left to do of what came before, before this cell is
     /// warmed up. A history list that shrinks by itself is no debt: the arm that was asked last
     /// has one for a moment.
-    pub(crate) fn begin(&mut self, station: &Station) {
-        self.locks = Locks::begin(station);
+    pub(crate) fn begin_cell(&mut self, station: &Station) {
+        self.locks = Locks::begin_cell(station);
         let mut debt = debt_of(station);
         for look in 0..PURGE_LOOKS {
             if look > 0 {
@@ -51,7 +51,7 @@ impl Meter {
     }
 
     /// Adds what was seen of a round.
-    pub(crate) fn add(&mut self, readings: &Readings) {
+    pub(crate) fn add_round(&mut self, readings: &Readings) {
         let add = |sum: &mut Option<f64>, name: &str| {
             let more = readings.get(name);
             *sum = sum.map_or(more, |sum| Some(sum + more.unwrap_or(0.0)));
@@ -62,16 +62,16 @@ impl Meter {
             (&mut self.pages, "pages_flushed"),
             (&mut self.log_bytes, "error_log_bytes"),
         ] {
-            add(sum, &reading(fact));
+            add(sum, &fact_reading(fact));
         }
         add(&mut self.statements, &format!("{ENGINE_PREFIX}statements"));
         add(&mut self.fsyncs, &format!("{ENGINE_PREFIX}syncs"));
     }
 
     /// Notes what was seen of a cell.
-    pub(crate) fn note(&self, station: &mut Station, cell: &Cell) {
+    pub(crate) fn note_cell(&self, station: &mut Station, cell: &Cell) {
         let mut facts = std::mem::take(&mut station.environment);
-        self.locks.note(station, cell, &mut facts);
+        self.locks.note_cell(station, cell, &mut facts);
         let mut set = |name: &str, value: Option<f64>| {
             if let Some(value) = value {
                 // Three digits, for this is a figure of one moment.
@@ -97,7 +97,7 @@ fn debt_of(station: &Station) -> Box<dyn FnMut() -> Option<f64>> {
             Box::new(move || unpurged_transactions(client.as_deref_mut()?).ok()?)
         }
         Dialect::Mysql | Dialect::Postgres => {
-            let mut onlooker = station.connector.onlooker().ok();
+            let mut onlooker = station.connector.open_onlooker().ok();
             Box::new(move || {
                 let Onlooker { client, server, .. } = onlooker.as_mut()?;
                 ["history_list", "dead_rows"]

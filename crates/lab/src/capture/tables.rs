@@ -15,14 +15,14 @@ const COUNTED_MOST: u64 = 20_000_000;
 const OTHERS_MOST: usize = 40;
 
 /// Notes what can be known of the tables of a dataset.
-pub(super) fn look(
+pub(super) fn note_tables(
     onlooker: &mut Onlooker,
     dialect: Dialect,
     dataset: &dyn Dataset,
     facts: &mut Environment,
 ) {
     for (index, table) in dataset.tables(dialect).iter().enumerate() {
-        let units = dataset.units(index);
+        let units = dataset.unit_count(index);
         let Ok(name) = onlooker.names.of_word(&table.name) else { continue };
         if units <= COUNTED_MOST {
             let columns = SummedColumns {
@@ -58,7 +58,7 @@ pub(super) fn look_at_others(
         .take(OTHERS_MOST)
         .collect();
     for name in others {
-        let Ok(table) = onlooker.names.exactly(&name) else { continue };
+        let Ok(table) = onlooker.names.of_exact_name(&name) else { continue };
         for (sql, answers) in storage_questions(dialect, &table) {
             note(&mut *onlooker.client, &sql, &name, answers, facts);
         }
@@ -66,7 +66,7 @@ pub(super) fn look_at_others(
 }
 
 /// The tables of which something is noted.
-pub(super) fn noted(facts: &Environment) -> Vec<String> {
+pub(super) fn noted_tables(facts: &Environment) -> Vec<String> {
     let names = facts.facts.keys();
     names
         .filter_map(|name| name.strip_prefix("table.")?.strip_suffix(".indexes"))

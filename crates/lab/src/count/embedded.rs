@@ -21,7 +21,7 @@ use dbdyno_model::{ArmIndex, Plan, Target};
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::ready::EventSource;
 
-use super::small::ready as ready_on_small;
+use super::small::ready_small_load;
 use super::witness::NOBODY;
 use crate::error::LabError;
 
@@ -38,9 +38,9 @@ pub struct Answerer<'a> {
 /// A load of a plan in the words of an embedded arm.
 ///
 /// # Errors
-/// As [`crate::check`].
-pub fn ready(plan: &Plan, arm: ArmIndex, label: &str) -> Result<ReadyLoad, LabError> {
-    ready_on_small(plan, plan.arms[arm].dialect(), label)
+/// As [`crate::check_plan`].
+pub fn ready_embedded(plan: &Plan, arm: ArmIndex, label: &str) -> Result<ReadyLoad, LabError> {
+    ready_small_load(plan, plan.arms[arm].dialect(), label)
 }
 
 impl<'a> Answerer<'a> {
@@ -70,7 +70,7 @@ impl<'a> Answerer<'a> {
                 return Err(LabError::Counting(arm, text.to_owned()));
             }
         };
-        let known = matches!(load.part(), EventSource::Program(_));
+        let known = matches!(load.event_source(), EventSource::Program(_));
         let nothing = known.then(|| NumberedClient::open(&Connector::Null, load, stop)).transpose();
         Ok(Answerer {
             arm: NumberedClient::open(&connector, load, stop).map_err(failed)?,
@@ -79,7 +79,7 @@ impl<'a> Answerer<'a> {
     }
 
     /// Answers a line with a line.
-    pub fn answer(&mut self, line: &str) -> String {
+    pub fn answer_line(&mut self, line: &str) -> String {
         let mut words = line.split_whitespace();
         let (whom, first, events) = (words.next(), words.next(), words.next());
         let number = |word: Option<&str>| word.and_then(|word| word.parse::<u64>().ok());
@@ -141,7 +141,7 @@ fn counted_section(
     first: u64,
     events: u64,
 ) -> Result<u64, LoadError> {
-    let answer = fixed.ask(first, events);
+    let answer = fixed.ask_operations(first, events);
     std::hint::black_box(answer)
 }
 
@@ -149,7 +149,7 @@ fn counted_section(
 mod tests {
     use super::*;
     use dbdyno_judge::sample;
-    use dbdyno_load::fill;
+    use dbdyno_load::fill_tables;
     use dbdyno_model::Dialect;
     use dbdyno_workload::planned::datasets_of;
 
@@ -166,12 +166,12 @@ mod tests {
         let go_on = AtomicBool::new(false);
         let engine = Connector::Engine(EngineArm::open(place.path(), &design).unwrap());
         for dataset in datasets_of(&plan).unwrap() {
-            fill(&engine, Dialect::Engine, &*dataset, &go_on, &mut |_| {}).unwrap();
+            fill_tables(&engine, Dialect::Engine, &*dataset, &go_on, &mut |_| {}).unwrap();
         }
         drop(engine);
 
         let tables = Tables::Single(place.path().to_owned());
-        let loads = loads.map(|label| ready(&plan, ArmIndex::BASE, label).unwrap());
+        let loads = loads.map(|label| ready_embedded(&plan, ArmIndex::BASE, label).unwrap());
         let paths = [0, 1].map(|index| tables.for_load(index, files.path()).unwrap());
         assert_ne!(paths[0], paths[1]);
         let mut answerers = Vec::new();
@@ -180,10 +180,10 @@ mod tests {
         }
         for answerer in &mut answerers {
             // Each of these statements must find its row.
-            assert_eq!(answerer.answer("arm 7 20"), "20");
-            assert_eq!(answerer.answer("nothing 7 20"), "20");
-            assert_eq!(answerer.answer("nobody 7 20"), NOBODY);
-            assert!(answerer.answer("arm 7").starts_with("error "));
+            assert_eq!(answerer.answer_line("arm 7 20"), "20");
+            assert_eq!(answerer.answer_line("nothing 7 20"), "20");
+            assert_eq!(answerer.answer_line("nobody 7 20"), NOBODY);
+            assert!(answerer.answer_line("arm 7").starts_with("error "));
         }
         assert!(tables.for_load(0, files.path()).is_err(), "a copy is made once");
     }

@@ -43,9 +43,9 @@ use dbdyno_workload::{Dataset, ReadyLoad};
 
 use callgrind::Functions;
 use embedded::Tables;
-pub use embedded::{Answerer, ready as ready_embedded};
+pub use embedded::{Answerer, ready_embedded};
 pub use small::ROWS_MOST;
-use small::{ready, small};
+use small::{ready_small_load, small_plan};
 use witness::{CountSource, Session, Witness};
 
 use crate::arm::{Restores, SetUp, Station, open_station};
@@ -86,13 +86,13 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     let labels = plan.labels().into_iter().map(str::to_owned);
     let arms = || plan.arms.indices().filter(|arm| !ended.iter().any(|ended| ended.arm == *arm));
     let left: Vec<String> =
-        labels.filter(|label| arms().any(|arm| !stored.has(label, arm))).collect();
+        labels.filter(|label| arms().any(|arm| !stored.has_sample(label, arm))).collect();
     if left.is_empty() {
         return Ok(());
     }
     let valgrind = Valgrind::get(lab.home, &mut stages(lab.watch, ArmIndex::BASE));
     let valgrind = valgrind.map_err(|error| LabError::Sandbox(ArmIndex::BASE, error))?;
-    let small = small(plan);
+    let small = small_plan(plan);
     note(lab, run, &small, &valgrind)?;
     let datasets = datasets_of(&small)?;
     let all: Vec<ArmIndex> = arms().collect();
@@ -180,11 +180,11 @@ impl<'a> CountedArm<'a> {
             clock: &lab.clock,
         };
         let mut station = open_station(&setup, &Arms::default(), lab.watch)?;
-        station.fill(&setup, lab.watch)?;
-        let scratch = lab.home.scratch("counted", &mut stages(lab.watch, arm));
+        station.ensure_filled(&setup, lab.watch)?;
+        let scratch = lab.home.create_scratch("counted", &mut stages(lab.watch, arm));
         let scratch = scratch.map_err(|error| LabError::Sandbox(arm, error))?;
         let stage = "starting again under callgrind, which counts instructions";
-        lab.watch.progress(Progress::Stage(arm, stage));
+        lab.watch.report_progress(Progress::Stage(arm, stage));
         let (files, asked) = match left_by(&mut station) {
             Some(tables) => {
                 let place = Place { store: lab.store.path(), run, arm, tables };
@@ -206,7 +206,7 @@ impl<'a> CountedArm<'a> {
         let arm = self.witness.arm;
         if let CountSource::Server(connector, _) = &mut self.witness.asked {
             let stage = "waiting until it answers under callgrind";
-            lab.watch.progress(Progress::Stage(arm, stage));
+            lab.watch.report_progress(Progress::Stage(arm, stage));
             self.station.await_counted(arm, datasets)?;
             *connector = self.station.connector.clone();
         }
@@ -306,7 +306,7 @@ impl Turn {
         if self.done > PILOTS * self.arms && left.as_secs() > 0 {
             text.push_str(&format!(", about {} s left", left.as_secs()));
         }
-        lab.watch.progress(Progress::Stage(arm, &text));
+        lab.watch.report_progress(Progress::Stage(arm, &text));
     }
 }
 
@@ -320,8 +320,9 @@ fn count(
     turn: &mut Turn,
 ) -> Result<RunCounts, LabError> {
     let arms = counted.indices();
-    let loads = Arms::try_from_fn(arms.clone(), |arm| ready(plan, counted[arm].dialect, label))?;
-    let at_once = dbdyno_sandbox::processors().len().max(1);
+    let loads =
+        Arms::try_from_fn(arms.clone(), |arm| ready_small_load(plan, counted[arm].dialect, label))?;
+    let at_once = dbdyno_sandbox::allowed_processors().len().max(1);
     let mut all = |lab: &mut Lab<'_>, events: u64| {
         let first = *next;
         *next += events;

@@ -2,7 +2,7 @@
 
 use dbdyno_model::{Begin, Dialect, ImageUse, Plan};
 use dbdyno_workload::ReadyLoad;
-use dbdyno_workload::planned::resolve;
+use dbdyno_workload::planned::planned_load;
 
 use crate::error::LabError;
 
@@ -11,7 +11,7 @@ use crate::error::LabError;
 pub const ROWS_MOST: u64 = 10_000;
 
 /// The plan on tables that can be counted on: its arms alone, warm and freshly filled.
-pub(super) fn small(plan: &Plan) -> Plan {
+pub(super) fn small_plan(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     plan.question.rows =
         plan.question.rows.min((ROWS_MOST / u64::from(plan.question.tables)).max(1));
@@ -23,8 +23,12 @@ pub(super) fn small(plan: &Plan) -> Plan {
 }
 
 /// A load in the words of a dialect, on small tables.
-pub(super) fn ready(plan: &Plan, dialect: Dialect, label: &str) -> Result<ReadyLoad, LabError> {
-    let load = resolve(&small(plan), label)?;
+pub(super) fn ready_small_load(
+    plan: &Plan,
+    dialect: Dialect,
+    label: &str,
+) -> Result<ReadyLoad, LabError> {
+    let load = planned_load(&small_plan(plan), label)?;
     Ok(ReadyLoad::compile(&load, dialect)
         .expect("the templates of the catalog parse, and those of a file that has been read"))
 }

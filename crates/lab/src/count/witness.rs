@@ -74,8 +74,8 @@ impl Witness<'_> {
                 self.settle();
                 let asked =
                     NumberedClient::open(&connector, load, self.stop).and_then(|mut fixed| {
-                        let process = fixed.process(dialect)?;
-                        let statements = fixed.ask(first, events)?;
+                        let process = fixed.server_process(dialect)?;
+                        let statements = fixed.ask_operations(first, events)?;
                         fixed.close();
                         Ok((process, statements))
                     });
@@ -96,7 +96,7 @@ impl Witness<'_> {
                 let answer = ask(self.arm, programs, label, &format!("nothing {question}"))?;
                 let profile = match answer.as_str() {
                     NOBODY => profile,
-                    _ => without(profile, &self.await_file(label, None)?),
+                    _ => profile_without(profile, &self.await_file(label, None)?),
                 };
                 Ok(Session { statements, profile })
             }
@@ -166,7 +166,7 @@ fn ask(
     question: &str,
 ) -> Result<String, LabError> {
     let Some(program) = programs.get_mut(label) else { unreachable!("each load has one") };
-    let answer = program.ask(question).map_err(|error| LabError::Sandbox(arm, error))?;
+    let answer = program.exchange_lines(question).map_err(|error| LabError::Sandbox(arm, error))?;
     match answer.strip_prefix("error ") {
         Some(why) => Err(LabError::Counting(arm, why.to_owned())),
         None => Ok(answer),
@@ -189,7 +189,7 @@ fn files_in(dir: &std::path::Path) -> Vec<PathBuf> {
 }
 
 /// What is left of `all` without `part`: asking, of an embedded arm.
-pub(super) fn without(all: Profile, part: &Profile) -> Profile {
+pub(super) fn profile_without(all: Profile, part: &Profile) -> Profile {
     let mut left = all;
     left.total = left.total.saturating_sub(part.total);
     for (name, cost) in &part.functions {

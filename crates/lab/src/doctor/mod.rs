@@ -47,12 +47,12 @@ const TOOLS: [(&str, &str); 4] = [
 
 /// Looks at this host for some seconds; `home` is where servers and results go. `say` is told what
 /// is being done.
-pub fn examine(home: &Home, say: &mut dyn FnMut(&str)) -> Vec<Finding> {
-    checks::judge(&look(home, say))
+pub fn examine_host(home: &Home, say: &mut dyn FnMut(&str)) -> Vec<Finding> {
+    checks::judge_readings(&look(home, say))
 }
 
 fn look(home: &Home, say: &mut dyn FnMut(&str)) -> DoctorReadings {
-    let processors = dbdyno_sandbox::processors();
+    let processors = dbdyno_sandbox::allowed_processors();
     let memory_mb = home.memory_mb();
     let (host, home) = (home.host(), home.dir());
     let rests = Rests::begin(RESTS_MB.min(memory_mb / 8));
@@ -60,17 +60,17 @@ fn look(home: &Home, say: &mut dyn FnMut(&str)) -> DoctorReadings {
     let facts = host_facts(&**host).into_iter().chain(filesystem_facts(&**host, home)).collect();
     say("watching who else is at work");
     let before = HostSample::read(&**host);
-    let lateness = canaries::lateness();
+    let lateness = canaries::wakeup_lateness();
     let after = HostSample::read(&**host);
     let shares =
         before.ok().zip(after.ok()).and_then(|(before, after)| after.shares_since(&before, 0));
     say("adding, and walking through memory");
-    let sums = canaries::sums(EQUAL_WORK, SUM_STEPS);
-    let chases = Ring::of(CHASE_WORDS).chases(EQUAL_WORK, CHASE_STEPS);
+    let sums = canaries::time_sums(EQUAL_WORK, SUM_STEPS);
+    let chases = Ring::of_words(CHASE_WORDS).time_walks(EQUAL_WORK, CHASE_STEPS);
     say("sending a byte there and back");
     let turns = turns(&processors);
     say("writing and syncing a file");
-    let syncs = canaries::syncs(home, SYNCS, SYNCS_FOR).map_err(|error| error.to_string());
+    let syncs = canaries::time_syncs(home, SYNCS, SYNCS_FOR).map_err(|error| error.to_string());
     say("letting memory rest");
     let rested = rests.end(host);
     DoctorReadings {
@@ -79,7 +79,7 @@ fn look(home: &Home, say: &mut dyn FnMut(&str)) -> DoctorReadings {
         memory_mb,
         rested,
         free_mb: dbdyno_sandbox::free_mb(home).ok(),
-        open_files: dbdyno_load::files_allowed(),
+        open_files: dbdyno_load::open_file_limit(),
         turns,
         sums,
         chases,

@@ -34,7 +34,7 @@ pub(super) struct Turns {
 }
 
 impl DoctorReadings {
-    pub(super) fn fact(&self, name: &str) -> Option<&str> {
+    pub(super) fn host_fact(&self, name: &str) -> Option<&str> {
         self.facts.get(name).map(String::as_str)
     }
 }

@@ -2,7 +2,8 @@
 //! what else is known of two servers.
 
 use dbdyno_explain::{
-    SearchFinding, Set, code_changes, is_condition_of_process, is_same_program, leads, plan_changes,
+    SearchFinding, Set, code_changes, find_leads, is_condition_of_process, is_same_program,
+    plan_changes,
 };
 use dbdyno_model::{
     CellComparison, CodeChange, CodeStanding, Comparison, DifferenceAccount, Explanation,
@@ -24,7 +25,9 @@ const CONDITIONS_NAMED: usize = 4;
 
 /// What is left open where no trial could tell what is left.
 fn why_open(standing: &CodeStanding) -> Option<String> {
-    let (named, more) = standing.untried().split_at(standing.untried().len().min(CONDITIONS_NAMED));
+    let (named, more) = standing
+        .untried_conditions()
+        .split_at(standing.untried_conditions().len().min(CONDITIONS_NAMED));
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     let names = named.join(", ") + &more;
     match standing {
@@ -48,7 +51,7 @@ fn why_open(standing: &CodeStanding) -> Option<String> {
 }
 
 fn is_or_are(standing: &CodeStanding) -> &'static str {
-    if standing.untried().len() == 1 { "is" } else { "are" }
+    if standing.untried_conditions().len() == 1 { "is" } else { "are" }
 }
 
 /// Why nothing is tried of servers that were named by URL.
@@ -57,14 +60,14 @@ const STRANGERS: &str = "dbdyno cannot restart a server by URL with other settin
                          of your servers (my-cnf=FILE), and explain that";
 
 impl Case<'_> {
-    pub(super) fn concluded(
+    pub(super) fn into_explanation(
         mut self,
         lab: &mut Lab<'_>,
         comparison: &Comparison,
         accounts: Vec<DifferenceAccount>,
         found: &SearchFinding,
     ) -> Result<Explanation, LabError> {
-        let remedy = self.remedy(lab, &accounts)?;
+        let remedy = self.find_remedy(lab, &accounts)?;
         let code = self.code(lab, found)?;
         let mut ledger = self.ledger(lab, comparison)?;
         let waiting = match &mut ledger {
@@ -94,7 +97,7 @@ impl Case<'_> {
             least,
             prior: self.prior.clone(),
             limit: self.limit.clone(),
-            leads: if is_strange { leads(&comparison.audit, &work) } else { Vec::new() },
+            leads: if is_strange { find_leads(&comparison.audit, &work) } else { Vec::new() },
             remedy,
             untried,
             plans: plan_changes(&comparison.audit, &self.question.cell.load),
@@ -106,7 +109,7 @@ impl Case<'_> {
             blockers: capture::blockers_of(self.question.run, self.question.cell),
             code_standing,
             code,
-            trials: self.evidence.trials(),
+            trials: self.evidence.informative_trials(),
             open: self.open.or(why_left).or_else(|| is_strange.then(|| STRANGERS.to_owned())),
         })
     }
@@ -132,7 +135,7 @@ impl Case<'_> {
             is_condition: is_condition_of_process(suspect),
         };
         let given = self.was_given(found);
-        let follow = self.evidence.followers(TrialDirection::TestAsBase);
+        let follow = self.evidence.suspect_followers(TrialDirection::TestAsBase);
         let is_left = |one: &usize| {
             let cannot = found.refused.contains(one) || tried[*one].told.is_empty();
             cannot && !given.contains(one)
@@ -169,7 +172,7 @@ impl Case<'_> {
         if is_shown || !matters(code, &self.limits(Witness::Rate)) {
             return CodeStanding::Code;
         }
-        let is_same = is_same_program(&self.question.run.specs(), &comparison.audit);
+        let is_same = is_same_program(&self.question.run.arm_specs(), &comparison.audit);
         // Of one program, what no trial takes back is all that can make what is left.
         let names: Vec<String> = untried
             .iter()
@@ -203,7 +206,7 @@ impl Case<'_> {
         let run = self.question.run;
         let counted = self.evidence.counted_with(lab, &Set::new())?;
         let counted = counted.as_ref().map_or(run, |(counted, pairing)| counted.pair(*pairing));
-        Ok(dbdyno_judge::ledger(run, counted, cell)?)
+        Ok(dbdyno_judge::cell_ledger(run, counted, cell)?)
     }
 
     /// What the servers did for an operation, by their own account.
@@ -211,7 +214,7 @@ impl Case<'_> {
         let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
         let cell = comparison.cells.iter().find(of_cell);
         Ok(cell
-            .map(|cell| dbdyno_judge::work(self.question.run, cell))
+            .map(|cell| dbdyno_judge::compare_work(self.question.run, cell))
             .transpose()?
             .unwrap_or_default())
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_explain::{
-    CostEstimate, Set, SetAnswer, Starts, TriedArm, beside_base, by_rate, followers, learn,
-    named_in, of_base, pooled, relative, tried_arm,
+    CostEstimate, Set, SetAnswer, Starts, TriedArm, beside_base, by_rate, named_in, of_base,
+    pool_starts, record_answer, relative_cost, suspect_followers, tried_arm,
 };
 use dbdyno_model::{
     Pairing, Run, RunId, RunPair, RunStatus, Suspect, Trial, TrialDirection, Witness,
@@ -74,7 +74,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// What the explained run and its trials tell of another cell by instructions alone.
-    pub(super) fn counted(
+    pub(super) fn from_counts(
         question: &'a ExplainQuestion<'a>,
         suspects: &'a [Suspect],
         lab: &Lab<'_>,
@@ -174,14 +174,18 @@ impl<'a> Evidence<'a> {
         Ok(match witness {
             Witness::Instructions => beside_base(&arms.whole.counts, &cell.load, arms.pairing),
             Witness::Rate => {
-                let cells = dbdyno_judge::compare(arms)?.cells;
+                let cells = dbdyno_judge::compare_run(arms)?.cells;
                 cells.iter().find(|of| of.cell == *cell).and_then(by_rate)
             }
         })
     }
 
     /// What is known of this view. Sets that were attempted in vain count as refused.
-    pub(super) fn known(&self, view: View, attempted: &BTreeSet<Set>) -> BTreeMap<Set, SetAnswer> {
+    pub(super) fn known_answers(
+        &self,
+        view: View,
+        attempted: &BTreeSet<Set>,
+    ) -> BTreeMap<Set, SetAnswer> {
         let mut known = self.told(view);
         for set in attempted {
             known.entry(set.clone()).or_insert_with(|| SetAnswer::Refused(Set::new()));
@@ -207,34 +211,34 @@ impl<'a> Evidence<'a> {
     /// Base in all runs whose tables are as large as those of this one.
     fn base_of(&self, heard: &RunTrials) -> Option<Starts> {
         let alike = self.runs.iter().filter(|other| other.size == heard.size);
-        pooled(&alike.filter_map(|other| other.base).collect::<Vec<_>>())
+        pool_starts(&alike.filter_map(|other| other.base).collect::<Vec<_>>())
     }
 
     /// What an arm has told, by base.
     fn by_base(&self, heard: &RunTrials, told: &SetAnswer) -> SetAnswer {
         match (told, heard.base, self.base_of(heard)) {
             (SetAnswer::Is(value), Some(beside), Some(starts)) => {
-                SetAnswer::Is(relative(*value, beside, starts))
+                SetAnswer::Is(relative_cost(*value, beside, starts))
             }
             _ => told.clone(),
         }
     }
 
     /// Whether a run has told of this set in this view.
-    pub(super) fn has(&self, view: View, set: &Set) -> bool {
+    pub(super) fn has_answer(&self, view: View, set: &Set) -> bool {
         let is_base = view.direction == TrialDirection::BaseAsTest && set.is_empty();
         is_base || self.told(view).contains_key(set)
     }
 
     /// What runs have told of this view.
     fn told(&self, view: View) -> BTreeMap<Set, SetAnswer> {
-        let followers = self.followers(view.direction);
+        let followers = self.suspect_followers(view.direction);
         let mut known = BTreeMap::new();
         let of_witness = self.runs.iter().filter(|heard| heard.witness == view.witness);
         for heard in of_witness {
             for arm in heard.arms.iter().filter(|arm| arm.tried.direction == view.direction) {
                 if let Some(told) = &arm.told {
-                    learn(&mut known, &arm.tried, self.by_base(heard, told), &followers);
+                    record_answer(&mut known, &arm.tried, self.by_base(heard, told), &followers);
                 }
             }
         }
@@ -242,9 +246,11 @@ impl<'a> Evidence<'a> {
     }
 
     /// Which suspects follow from which, as far as trials in this direction have shown.
-    pub(super) fn followers(&self, direction: TrialDirection) -> BTreeMap<usize, Set> {
+    pub(super) fn suspect_followers(&self, direction: TrialDirection) -> BTreeMap<usize, Set> {
         let arms = self.runs.iter().flat_map(|heard| &heard.arms).map(|arm| &arm.tried);
-        followers(&arms.filter(|arm| arm.direction == direction).cloned().collect::<Vec<_>>())
+        suspect_followers(
+            &arms.filter(|arm| arm.direction == direction).cloned().collect::<Vec<_>>(),
+        )
     }
 
     /// What takes no part in trials of this direction: what follows from others, and what the arm
@@ -252,12 +258,12 @@ impl<'a> Evidence<'a> {
     pub(super) fn out_of(&self, direction: TrialDirection) -> Set {
         let tried = self.suspects;
         let untold = (0..tried.len()).filter(|one| tried[*one].lines(direction).is_empty());
-        untold.chain(self.followers(direction).into_values().flatten()).collect()
+        untold.chain(self.suspect_followers(direction).into_values().flatten()).collect()
     }
 
     /// How many times as many instructions as in base an operation needs in test.
     pub(super) fn counted_times(&self) -> f64 {
-        let known = self.known(View::of_test(Witness::Instructions), &BTreeSet::new());
+        let known = self.known_answers(View::of_test(Witness::Instructions), &BTreeSet::new());
         match known.get(&Set::new()) {
             Some(SetAnswer::Is(value)) => value.cost,
             _ => 1.0,
@@ -266,7 +272,7 @@ impl<'a> Evidence<'a> {
 
     /// All arms that were tried and have told something, in order, for those who want to see for
     /// themselves.
-    pub(super) fn trials(&self) -> Vec<Trial> {
+    pub(super) fn informative_trials(&self) -> Vec<Trial> {
         let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.whole.id);
         let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
         let arms = arms.filter(|(_, arm)| arm.told.is_some());
@@ -295,7 +301,7 @@ impl<'a> Evidence<'a> {
         lab: &Lab<'_>,
         all: &Set,
     ) -> Result<Option<(Run, Pairing)>, LabError> {
-        let followers = self.followers(TrialDirection::TestAsBase);
+        let followers = self.suspect_followers(TrialDirection::TestAsBase);
         let counted = self.runs.iter().filter(|heard| heard.witness == Witness::Instructions);
         for heard in counted {
             let arms =
@@ -303,7 +309,7 @@ impl<'a> Evidence<'a> {
             for arm in arms.filter(|arm| matches!(arm.told, Some(SetAnswer::Is(_)))) {
                 let mut known = BTreeMap::new();
                 let told = arm.told.clone().expect("it has told something");
-                learn(&mut known, &arm.tried, told, &followers);
+                record_answer(&mut known, &arm.tried, told, &followers);
                 if matches!(known.get(all), Some(SetAnswer::Is(_))) {
                     return Ok(Some((lab.store.load(&heard.run)?, arm.tried.pairing)));
                 }

@@ -30,10 +30,11 @@ mod waiting;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use dbdyno_explain::profile::waits;
+use dbdyno_explain::profile::compare_waits;
 use dbdyno_explain::{
     CauseTrials, NextTrials, Pointing, SearchFinding, SearchLimits, Set, SetAnswer, Suspects,
-    account, look, proved, refused, subsets, suspects, told_apart, with_given, with_not_told_apart,
+    all_subsets, difference_account, find_suspects, next_trials, proved_causes, refused_suspects,
+    told_apart, with_given, with_not_told_apart,
 };
 use dbdyno_model::{
     Arm, ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Prior, RunId, RunPair,
@@ -45,7 +46,7 @@ use dbdyno_sandbox::SandboxError;
 
 use crate::error::LabError;
 use crate::laboratory::Lab;
-use crate::time_limit::{TimeLimit, within};
+use crate::time_limit::{TimeLimit, with_time_limit};
 use crate::watch::{Progress, for_people};
 use known::{Evidence, View};
 pub use question::ExplainQuestion;
@@ -74,9 +75,12 @@ const OF_THE_CLIENT: &str = "client-";
 ///
 /// # Errors
 /// Whatever is in the way of a trial. What was tried until then is stored.
-pub fn explain(lab: &mut Lab<'_>, question: &ExplainQuestion<'_>) -> Result<Explanation, LabError> {
+pub fn explain_difference(
+    lab: &mut Lab<'_>,
+    question: &ExplainQuestion<'_>,
+) -> Result<Explanation, LabError> {
     let limit = question.limit_ms.map(Duration::from_millis);
-    within(lab, limit, |lab, limit| explained(lab, question, limit))
+    with_time_limit(lab, limit, |lab, limit| explained(lab, question, limit))
 }
 
 fn explained(
@@ -84,12 +88,12 @@ fn explained(
     question: &ExplainQuestion<'_>,
     time: &TimeLimit<'_>,
 ) -> Result<Explanation, LabError> {
-    let comparison = dbdyno_judge::compare(question.run)?;
+    let comparison = dbdyno_judge::compare_run(question.run)?;
     let measured = comparison.cells.iter().find(|cell| cell.cell == *question.cell);
     let pointing = measured.map(|cell| pointing(lab, question, cell)).transpose()?;
     let pointing = pointing.unwrap_or_default();
-    let suspects: Suspects = suspects(&question.run.specs(), &comparison.audit, &pointing);
-    let prior = pointing.prior(&suspects.tried);
+    let suspects: Suspects = find_suspects(&question.run.arm_specs(), &comparison.audit, &pointing);
+    let prior = pointing.prior_for(&suspects.tried);
     let evidence = Evidence::new(question, &suspects.tried)?;
     let times = measured.map_or(1.0, |cell| 1.0 / cell.rqps.estimate);
     let mut case = Case {
@@ -108,7 +112,7 @@ fn explained(
     };
     let mut found = SearchFinding::default();
     if case.limit.is_some() || case.has_strangers() {
-        return case.concluded(lab, &comparison, Vec::new(), &found);
+        return case.into_explanation(lab, &comparison, Vec::new(), &found);
     }
     case.evidence.read(lab)?;
     case.tell_prior(lab);
@@ -117,7 +121,7 @@ fn explained(
         case.evidence.read_unfinished(lab)?;
         accounts.extend(case.together(&mut found)?);
     }
-    case.concluded(lab, &comparison, accounts, &found)
+    case.into_explanation(lab, &comparison, accounts, &found)
 }
 
 /// What the facts of a cell point to: those of the run, and waits where they were looked at before.
@@ -126,11 +130,11 @@ fn pointing(
     question: &ExplainQuestion<'_>,
     cell: &CellComparison,
 ) -> Result<Pointing, LabError> {
-    let ledger = dbdyno_judge::ledger(question.run, question.run, cell)?;
-    let work = dbdyno_judge::work(question.run, cell)?;
+    let ledger = dbdyno_judge::cell_ledger(question.run, question.run, cell)?;
+    let work = dbdyno_judge::compare_work(question.run, cell)?;
     let looked_at = lab.store.waits_of(&question.run.whole.id, question.cell)?;
-    let waits = (!looked_at.is_empty()).then(|| waits(question.cell.clients, &looked_at));
-    Ok(Pointing::of(cell, ledger.as_ref(), &work, waits.as_ref()))
+    let waits = (!looked_at.is_empty()).then(|| compare_waits(question.cell.clients, &looked_at));
+    Ok(Pointing::of_cell(cell, ledger.as_ref(), &work, waits.as_ref()))
 }
 
 /// Whether the instructions show what the rate shows; where there is no rate, they are all.
@@ -207,11 +211,11 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn base(&self) -> &ArmSpec {
-        self.question.run.spec(Arm::Base)
+        self.question.run.spec_on(Arm::Base)
     }
 
     fn test(&self) -> &ArmSpec {
-        self.question.run.spec(Arm::Test)
+        self.question.run.spec_on(Arm::Test)
     }
 
     /// Whether one of the servers is not dbdyno's to start again with other settings.
@@ -230,7 +234,7 @@ impl Case<'_> {
         let mut accounts: Vec<DifferenceAccount> = Vec::new();
         let mut witnesses = self.witnesses()?;
         if let Some(text) = measured.map(|cell| self.is_waiting(cell)).transpose()?.flatten() {
-            lab.watch.progress(Progress::Trial(&text));
+            lab.watch.report_progress(Progress::Trial(&text));
             witnesses.retain(|witness| *witness == Witness::Rate);
         }
         for witness in witnesses {
@@ -277,7 +281,8 @@ impl Case<'_> {
         if self.question.by.is_some() || self.question.rates.is_none() {
             return Ok(None);
         }
-        let Some(ledger) = dbdyno_judge::ledger(self.question.run, self.question.run, cell)? else {
+        let Some(ledger) = dbdyno_judge::cell_ledger(self.question.run, self.question.run, cell)?
+        else {
             return Ok(None);
         };
         let share = ledger.work_share_most().filter(|share| *share < SHOWN);
@@ -331,11 +336,11 @@ impl Case<'_> {
         let limits = self.limits(view.witness);
         let (mut attempted, mut told) = (BTreeSet::<Set>::new(), Set::new());
         loop {
-            let known = self.evidence.known(view, &attempted);
+            let known = self.evidence.known_answers(view, &attempted);
             self.tell_proved(lab, &known, &limits, &mut told);
             let mut dropped = self.evidence.out_of(view.direction);
             dropped.extend(left_out);
-            match look(&self.suspects.tried, &known, &limits, &dropped) {
+            match next_trials(&self.suspects.tried, &known, &limits, &dropped) {
                 NextTrials::Done(found) => return Ok(Some(found)),
                 NextTrials::Wanted(sets) => {
                     if !self.tried(lab, view, &sets, &mut attempted)? {
@@ -352,7 +357,7 @@ impl Case<'_> {
         let (first, more) = prior.first.split_at(prior.first.len().min(FIRST_TOLD));
         let more = if more.is_empty() { String::new() } else { format!(", {} more", more.len()) };
         let text = format!("{}: first {}{more}", prior.why, first.join(", "));
-        lab.watch.progress(Progress::Trial(&text));
+        lab.watch.report_progress(Progress::Trial(&text));
     }
 
     /// Tells the causes that are proved and have not been told yet, while others are looked for.
@@ -363,10 +368,10 @@ impl Case<'_> {
         limits: &SearchLimits,
         told: &mut Set,
     ) {
-        for (one, alone) in proved(known, limits) {
+        for (one, alone) in proved_causes(known, limits) {
             if told.insert(one) {
                 let (cost, half) = (alone.cost, 2.0 * alone.error);
-                lab.watch.progress(Progress::Trial(&format!(
+                lab.watch.report_progress(Progress::Trial(&format!(
                     "proved: with {} alone made equal, an operation takes ×{cost:.2} ± {half:.2} \
                      of base",
                     self.suspects.tried[one].name
@@ -380,17 +385,19 @@ impl Case<'_> {
     fn together(&self, found: &mut SearchFinding) -> Result<Option<DifferenceAccount>, LabError> {
         for witness in self.witnesses()? {
             let view = View::of_test(witness);
-            let known = self.evidence.known(view, &BTreeSet::new());
-            *found = SearchFinding { causes: Set::new(), refused: refused(&known) };
+            let known = self.evidence.known_answers(view, &BTreeSet::new());
+            *found = SearchFinding { causes: Set::new(), refused: refused_suspects(&known) };
             let all = self.all(found);
-            let proved = proved(&known, &self.limits(witness)).into_iter().map(|(one, _)| one);
+            let proved =
+                proved_causes(&known, &self.limits(witness)).into_iter().map(|(one, _)| one);
             let proved: Vec<usize> = proved.collect();
             found.causes = told_apart(proved.iter().copied().take(CAUSES_MOST), &known);
             let trials = CauseTrials { known: &known, causes: &found.causes, all: &all };
             let base_error = self.evidence.base_error(witness);
             let tried = &self.suspects.tried;
-            let account = account(witness, tried, &trials, &self.limits(witness), base_error);
-            if let Some(account) = account.filter(|_| self.evidence.has(view, &Set::new())) {
+            let account =
+                difference_account(witness, tried, &trials, &self.limits(witness), base_error);
+            if let Some(account) = account.filter(|_| self.evidence.has_answer(view, &Set::new())) {
                 let others = proved.into_iter().filter(|one| !found.causes.contains(one));
                 return Ok(Some(with_not_told_apart(account, tried, &known, others, base_error)));
             }
@@ -432,20 +439,20 @@ impl Case<'_> {
         let view = View::of_test(witness);
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
-            let known = self.evidence.known(view, &attempted);
+            let known = self.evidence.known_answers(view, &attempted);
             let all = self.all(found);
             let causes = self.largest(&found.causes, &known);
             let trials = CauseTrials { known: &known, causes: &causes, all: &all };
             let base_error = self.evidence.base_error(witness);
             let (tried, limits) = (&self.suspects.tried, self.limits(witness));
-            let parted = account(witness, tried, &trials, &limits, base_error);
-            let is_known = self.evidence.has(view, &Set::new());
+            let parted = difference_account(witness, tried, &trials, &limits, base_error);
+            let is_known = self.evidence.has_answer(view, &Set::new());
             if let Some(account) = parted.filter(|_| is_known) {
                 return Ok(Some(account));
             }
-            let mut lacking = subsets(&causes);
+            let mut lacking = all_subsets(&causes);
             lacking.push(all);
-            lacking.retain(|set| !self.evidence.has(view, set) && !attempted.contains(set));
+            lacking.retain(|set| !self.evidence.has_answer(view, set) && !attempted.contains(set));
             lacking.dedup();
             if lacking.is_empty() {
                 let text = "test does not start with all of these differences taken back together";
@@ -483,7 +490,7 @@ impl Case<'_> {
         self.given = Some(given.clone());
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
-            let known = self.evidence.known(view, &attempted);
+            let known = self.evidence.known_answers(view, &attempted);
             let out = self.evidence.out_of(view.direction);
             let all: Set = pool
                 .iter()
@@ -496,9 +503,9 @@ impl Case<'_> {
             if let Some(whole) = with_given(&account, &self.suspects.tried, &trials, error) {
                 return Ok(Some(whole));
             }
-            let mut lacking = subsets(&causes);
+            let mut lacking = all_subsets(&causes);
             lacking.push(all);
-            lacking.retain(|set| !self.evidence.has(view, set) && !attempted.contains(set));
+            lacking.retain(|set| !self.evidence.has_answer(view, set) && !attempted.contains(set));
             lacking.dedup();
             if lacking.is_empty() {
                 // Each by itself is known; the code keeps what they are worth.
@@ -521,8 +528,12 @@ impl Case<'_> {
     /// What cannot be taken back and can be given to base.
     fn to_be_given(&self, found: &SearchFinding) -> Set {
         let tried = &self.suspects.tried;
-        let follow: Set =
-            self.evidence.followers(TrialDirection::TestAsBase).into_values().flatten().collect();
+        let follow: Set = self
+            .evidence
+            .suspect_followers(TrialDirection::TestAsBase)
+            .into_values()
+            .flatten()
+            .collect();
         let is_in = |one: &usize| {
             let cannot = found.refused.contains(one) || tried[*one].told.is_empty();
             cannot && !tried[*one].given.is_empty() && !follow.contains(one)
@@ -563,7 +574,7 @@ impl Case<'_> {
         self.evidence.read(lab)?;
         let is_refused = match &done {
             Err(LabError::Sandbox(arm, SandboxError::StartFailed { .. })) => {
-                *arm != ArmIndex::BASE && !self.time.ends()
+                *arm != ArmIndex::BASE && !self.time.is_over()
             }
             _ => false,
         };
@@ -584,7 +595,7 @@ impl Case<'_> {
     ) -> Result<Option<RunId>, LabError> {
         let begun = match done {
             Ok(id) => Some(id),
-            Err(error) if !self.time.explains(&error) => return Err(error),
+            Err(error) if !self.time.is_cause_of(&error) => return Err(error),
             Err(LabError::BrokeOff(id, _)) => Some(id),
             Err(_) => None,
         };
@@ -628,16 +639,16 @@ impl Case<'_> {
                 continue;
             }
             let question = ExplainQuestion { cell, ..*self.question };
-            let evidence = Evidence::counted(&question, &self.suspects.tried, lab)?;
-            let known = evidence.known(view, &BTreeSet::new());
+            let evidence = Evidence::from_counts(&question, &self.suspects.tried, lab)?;
+            let known = evidence.known_answers(view, &BTreeSet::new());
             let dropped = evidence.out_of(view.direction);
             let limits = limits_of_counts(&evidence);
-            let is_wanted = match look(&self.suspects.tried, &known, &limits, &dropped) {
+            let is_wanted = match next_trials(&self.suspects.tried, &known, &limits, &dropped) {
                 NextTrials::Wanted(wanted) => wanted.iter().any(|set| sets.contains(set)),
                 NextTrials::Done(_) => false,
             };
             // Test as it is takes part in each trial.
-            if is_wanted || !evidence.has(view, &Set::new()) {
+            if is_wanted || !evidence.has_answer(view, &Set::new()) {
                 loads.push(cell.load.clone());
             }
         }
@@ -646,7 +657,7 @@ impl Case<'_> {
 
     /// Whether there is time for another run.
     fn may_begin(&mut self) -> bool {
-        let ends = self.time.ends();
+        let ends = self.time.is_over();
         if ends {
             self.ends_here();
         }
@@ -676,7 +687,7 @@ impl Case<'_> {
     /// How long a trial takes, and whether the limit is shorter.
     fn longest(&self, witness: Witness, sets: usize) -> String {
         let limit = self.question.limit_ms.map(Duration::from_millis);
-        match (trial::longest(self.question, witness, sets), limit) {
+        match (trial::longest_trial_time(self.question, witness, sets), limit) {
             (Some(longest), Some(limit)) if limit < longest => format!(
                 "; {} at most, longer than the limit of {}: what is measured by then is kept",
                 for_people(longest),
@@ -712,6 +723,6 @@ impl Case<'_> {
                 batch.len(),
             ),
         };
-        lab.watch.progress(Progress::Trial(&text));
+        lab.watch.report_progress(Progress::Trial(&text));
     }
 }

@@ -26,7 +26,7 @@ const CELLS_MOST: usize = 8;
 
 impl Case<'_> {
     /// What takes the loss away, if anything does.
-    pub(super) fn remedy(
+    pub(super) fn find_remedy(
         &mut self,
         lab: &mut Lab<'_>,
         accounts: &[DifferenceAccount],
@@ -104,7 +104,7 @@ impl Case<'_> {
             return Ok(None);
         }
         let text = "the remedy is tried in all cells of the run";
-        lab.watch.progress(Progress::Trial(text));
+        lab.watch.report_progress(Progress::Trial(text));
         self.has_begun = true;
         let done = trial::carry_out_remedy(lab, self.question, witness, with_it);
         let whole = self.whole(lab, done)?;
@@ -122,7 +122,7 @@ impl Case<'_> {
                 continue;
             }
             let run = lab.store.load(&id)?;
-            let arms = run.plan.pair(Pairing::USUAL);
+            let arms = run.plan.pair_specs(Pairing::USUAL);
             let is_it = arms.base == self.test() && arms.test == with_it;
             if is_it && run.status == dbdyno_model::RunStatus::Complete {
                 return Ok(Some(run));
@@ -134,7 +134,7 @@ impl Case<'_> {
 
 /// What the remedy does, cell by cell.
 fn elsewhere(run: &Run, witness: Witness, explained: &Cell) -> Result<Elsewhere, LabError> {
-    let comparison = dbdyno_judge::compare(run.first_pair())?;
+    let comparison = dbdyno_judge::compare_run(run.first_pair())?;
     let cells = match witness {
         Witness::Rate => by_rate(&comparison),
         Witness::Instructions => by_instructions(&comparison, explained.clients),

@@ -13,7 +13,7 @@ use super::known::View;
 use super::question::ExplainQuestion;
 use crate::count::ROWS_MOST;
 use crate::error::LabError;
-use crate::experiment::{ExperimentOrder, TrialOf, measure, resume};
+use crate::experiment::{ExperimentOrder, TrialOf, resume, run_experiment};
 use crate::laboratory::Lab;
 use crate::watch::{Progress, Watch};
 
@@ -41,7 +41,7 @@ pub(super) struct TrialRequest<'a> {
 
 /// How long a trial of the rates of so many sets takes at most, servers being started included.
 /// `None` of instructions: nobody knows how long a server takes to start under valgrind.
-pub(super) fn longest(
+pub(super) fn longest_trial_time(
     question: &ExplainQuestion<'_>,
     witness: Witness,
     sets: usize,
@@ -60,7 +60,7 @@ pub(super) fn longest(
 /// Carries out a trial of these sets.
 ///
 /// # Errors
-/// As [`measure`].
+/// As [`measured`].
 pub(super) fn carry_out(
     lab: &mut Lab<'_>,
     question: &ExplainQuestion<'_>,
@@ -68,7 +68,7 @@ pub(super) fn carry_out(
     wanted: &TrialRequest<'_>,
 ) -> Result<RunId, LabError> {
     let TrialRequest { view: View { witness, direction }, sets, loads } = *wanted;
-    let arms = question.run.specs();
+    let arms = question.run.arm_specs();
     let arm = match direction {
         TrialDirection::TestAsBase => arms.test,
         TrialDirection::BaseAsTest => arms.base,
@@ -89,7 +89,7 @@ pub(super) fn carry_out(
 /// Measures test against test with a remedy, in all cells of the explained run.
 ///
 /// # Errors
-/// As [`measure`].
+/// As [`measured`].
 pub(super) fn carry_out_remedy(
     lab: &mut Lab<'_>,
     question: &ExplainQuestion<'_>,
@@ -97,7 +97,7 @@ pub(super) fn carry_out_remedy(
     with_it: ArmSpec,
 ) -> Result<RunId, LabError> {
     let explained = question.run.plan();
-    let arms = Arms::from([question.run.spec(Arm::Test).clone(), with_it]);
+    let arms = Arms::from([question.run.spec_on(Arm::Test).clone(), with_it]);
     let clients = match witness {
         Witness::Instructions => vec![1],
         Witness::Rate => explained.question.clients.clone(),
@@ -117,7 +117,7 @@ fn measured(
     witness: Witness,
 ) -> Result<RunId, LabError> {
     lab.check_origin(&question.run.whole.id)?;
-    let command = plan.command(&WantedWords::default());
+    let command = plan.command_line(&WantedWords::default());
     let order = ExperimentOrder {
         plan,
         name: None,
@@ -132,7 +132,7 @@ fn measured(
     let mut lab = Lab { home, store: lab.store, stop, watch: &mut watch, clock };
     match begun.map(|run| resume(&mut lab, &run)) {
         // Other servers than it began with.
-        None | Some(Err(LabError::Unlike(_))) => measure(&mut lab, &order),
+        None | Some(Err(LabError::Unlike(_))) => run_experiment(&mut lab, &order),
         Some(resumed) => resumed,
     }
 }
@@ -161,9 +161,9 @@ fn begun(
 struct Brief<'a>(&'a mut dyn Watch);
 
 impl Watch for Brief<'_> {
-    fn progress(&mut self, progress: Progress<'_>) {
+    fn report_progress(&mut self, progress: Progress<'_>) {
         if !matches!(progress, Progress::Told(..)) {
-            self.0.progress(progress);
+            self.0.report_progress(progress);
         }
     }
 }
@@ -184,7 +184,7 @@ fn plan_of(
     loads: &[String],
 ) -> Plan {
     let explained = question.run.plan();
-    let PerArm { base, test } = question.run.specs().map(ArmSpec::clone);
+    let PerArm { base, test } = question.run.arm_specs().map(ArmSpec::clone);
     // What test needs as it is has been counted before, and a count does not wander.
     let is_known =
         witness == Witness::Instructions && !changed.is_empty() && are_counted(question, loads);
@@ -224,5 +224,5 @@ fn plan_of(
 
 /// Whether the run itself has counted these loads.
 fn are_counted(question: &ExplainQuestion<'_>, loads: &[String]) -> bool {
-    loads.iter().all(|load| question.run.whole.counts.has(load, question.run.pairing.test))
+    loads.iter().all(|load| question.run.whole.counts.has_sample(load, question.run.pairing.test))
 }

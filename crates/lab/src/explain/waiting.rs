@@ -8,13 +8,13 @@
 //! Waits are looked at in rounds of their own, in which each switch of a thread is recorded: that
 //! takes some tens of seconds, and slows what is recorded.
 
-use dbdyno_explain::profile::{WaitStacks, by_class, part_rest, waits};
+use dbdyno_explain::profile::{WaitStacks, by_class, compare_waits, part_rest};
 use dbdyno_model::{Interval, Ledger, Target, WaitProfile, Waits};
 
 use super::{Case, trial};
 use crate::error::LabError;
 use crate::laboratory::Lab;
-use crate::profile::{SampleKind, plan_of, record};
+use crate::profile::{SampleKind, plan_of, record_profile};
 use crate::watch::Progress;
 
 /// The share of the difference from which on the rest is parted.
@@ -57,7 +57,7 @@ impl Case<'_> {
             true if !self.may_begin() => return Ok(Waiting::NotAsked),
             true => match self.looked_at(lab) {
                 Ok(Some(looked)) => looked,
-                Err(error) if !self.time.explains(&error) => {
+                Err(error) if !self.time.is_cause_of(&error) => {
                     let LabError::Profile(why) = error else { return Err(error) };
                     return Ok(Waiting::Unknown(why));
                 }
@@ -67,7 +67,7 @@ impl Case<'_> {
                 }
             },
         };
-        let found = waits(self.question.cell.clients, &all);
+        let found = compare_waits(self.question.cell.clients, &all);
         part_rest(ledger, &found);
         Ok(Waiting::Known(found))
     }
@@ -76,14 +76,14 @@ impl Case<'_> {
     /// before.
     fn looked_at(&self, lab: &mut Lab<'_>) -> Result<Option<Vec<WaitProfile>>, LabError> {
         lab.check_origin(&self.question.run.whole.id)?;
-        lab.watch.progress(Progress::Trial("recording what sessions wait for"));
+        lab.watch.report_progress(Progress::Trial("recording what sessions wait for"));
         let explained = self.question.run.plan();
         let seconds =
             f64::from(explained.schedule.pairs) * explained.schedule.round_ns as f64 / 1e9;
         let plan = trial::plan_of_rates(self.question);
         let plan = plan_of(&plan, PROFILES, seconds.min(SECONDS_MOST));
-        let recording = record(lab, &plan, SampleKind::Waits, self.question.tool_version)?;
-        if self.time.ends() {
+        let recording = record_profile(lab, &plan, SampleKind::Waits, self.question.tool_version)?;
+        if self.time.is_over() {
             return Ok(None);
         }
         let taken = recording.read(lab)?;

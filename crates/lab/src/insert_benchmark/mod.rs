@@ -81,7 +81,7 @@ impl Site<'_, '_> {
     /// # Errors
     /// Whatever the load met where fewer than two arms would be left; the rounds until then are
     /// stored.
-    pub(crate) fn measure(
+    pub(crate) fn measure_step(
         &mut self,
         inserted: &mut InsertProgress,
         cell: &Cell,
@@ -91,7 +91,7 @@ impl Site<'_, '_> {
     ) -> Result<Vec<LabError>, LabError> {
         let (plan, stations) = (self.plan, self.stations);
         let pairs = planned::rounds_of_step(plan, step, sizes);
-        if next_pair >= pairs && matches!(step.work(sizes), Work::QueriesAtRate(_)) {
+        if next_pair >= pairs && matches!(step.planned_work(sizes), Work::QueriesAtRate(_)) {
             return Ok(Vec::new());
         }
         self.check(cell)?;
@@ -103,13 +103,13 @@ impl Site<'_, '_> {
             let (station, scripts) = (&stations[arm], &scripts[arm]);
             StepTrack::prepare(inserted, cell, arm, step, sizes.clone(), station, scripts)
         })?;
-        let blocks = plan.blocks(cell).into_iter().filter(|block| block.pair < pairs);
+        let blocks = plan.blocks_of(cell).into_iter().filter(|block| block.pair < pairs);
         let rounds = blocks.flat_map(|block| {
             block.order.iter().map(|arm| (*arm, block.key(cell, *arm))).collect::<Vec<_>>()
         });
         for (arm, key) in rounds {
             let is_stored = key.pair < next_pair;
-            if is_stored && matches!(step.work(sizes), Work::QueriesAtRate(_)) {
+            if is_stored && matches!(step.planned_work(sizes), Work::QueriesAtRate(_)) {
                 continue;
             }
             self.announce(cell);
@@ -118,7 +118,7 @@ impl Site<'_, '_> {
                 processors: self.placement.clients,
                 stop: self.lab.stop,
             };
-            let waiting: Vec<&Station> = stations.others(arm).map(|(_, station)| station).collect();
+            let waiting: Vec<&Station> = stations.all_except(arm).map(|(_, one)| one).collect();
             let others = drivers.count() - 1;
             let Some(driver) = drivers.get_mut(arm) else { continue };
             let (start, neighbours) = (self.start, &mut *self.neighbours);
@@ -140,10 +140,11 @@ impl Site<'_, '_> {
             }
             round.readings.set(names::STOOD_STILL, (still > 0).then_some(f64::from(still)));
             self.lab.store.add_round(self.run, &round)?;
-            self.meters[arm].add(&round.readings);
+            self.meters[arm].add_round(&round.readings);
             self.counter.done += 1;
-            let server = self.stations[arm].processes();
-            self.lab.watch.progress(Progress::RoundDone { arm, round: &round, server: &server });
+            let server = self.stations[arm].server_processes();
+            let done = Progress::RoundDone { arm, round: &round, server: &server };
+            self.lab.watch.report_progress(done);
         }
         drivers.into_iter().for_each(|(arm, driver)| driver.finish(inserted, arm));
         Ok(failed)
@@ -174,7 +175,7 @@ impl Site<'_, '_> {
 
     fn announce(&mut self, cell: &Cell) {
         let round_ns = self.plan.schedule.round_ns + self.plan.schedule.lead_in_ns;
-        self.lab.watch.progress(Progress::RoundBegins {
+        self.lab.watch.report_progress(Progress::RoundBegins {
             done: self.counter.done,
             total: self.counter.total,
             left: Duration::from_nanos(round_ns) * (self.counter.total - self.counter.done),
@@ -215,14 +216,14 @@ fn scripts(
     station: &Station,
 ) -> Vec<(ConnectionRole, ReadyLoad)> {
     let load = step.load(sizes, cell.clients, plan.question.seed);
-    let part = RolePart::foreground(step, sizes, cell.clients, plan.question.seed);
+    let part = RolePart::of_foreground(step, sizes, cell.clients, plan.question.seed);
     let ready = |role| {
         let content = Content::Dialogue(Arc::new(RolePart { role, ..part.clone() }));
         let load = Load { content, ..load.clone() };
         let script = ReadyLoad::compile(&load, station.dialect);
         (role, script.expect("a dialogue has no templates that could be wrong"))
     };
-    RolePart::roles(step, sizes, station.dialect).into_iter().map(ready).collect()
+    RolePart::step_roles(step, sizes, station.dialect).into_iter().map(ready).collect()
 }
 
 impl<'a> StepTrack<'a> {
@@ -240,7 +241,7 @@ impl<'a> StepTrack<'a> {
         scripts: &'a [(ConnectionRole, ReadyLoad)],
     ) -> Result<StepTrack<'a>, LabError> {
         let mut next = vec![0; cell.clients as usize];
-        if let Work::QueriesAtRate(_) = step.work(&sizes) {
+        if let Work::QueriesAtRate(_) = step.planned_work(&sizes) {
             let known = inserted.next_commits.get(&arm).into_iter().flatten();
             for (next, known) in next.iter_mut().zip(known) {
                 *next = *known;
@@ -255,7 +256,7 @@ impl<'a> StepTrack<'a> {
 
     /// Notes how far the inserts have come.
     fn finish(self, inserted: &mut InsertProgress, arm: ArmIndex) {
-        if let Work::QueriesAtRate(_) = self.step.work(&self.sizes) {
+        if let Work::QueriesAtRate(_) = self.step.planned_work(&self.sizes) {
             inserted.next_commits.insert(arm, self.crew.next_commits());
         }
     }
@@ -273,44 +274,45 @@ impl<'a> StepTrack<'a> {
         neighbours: &mut Neighbours,
     ) -> Result<Round, LabError> {
         let StepTerms { start, attempt, conditions } = *terms;
-        let debt = self.control.debt();
-        let before = self.observer.as_ref().map(Observer::look);
+        let debt = self.control.read_debt();
+        let before = self.observer.as_ref().map(Observer::read_facts);
         let mut looks = Vec::with_capacity(2);
         let mut look = |_: Moment| {
             let others = waiting.iter().map(|station| station.probe.as_ref());
-            let look = Look::take(&*self.station.host, self.station.probe.as_ref(), others);
-            let members: Vec<_> = waiting.iter().flat_map(|station| station.followers()).collect();
-            looks.push(look.with_members(&self.station.followers(), &members));
+            let look = Look::at_arms(&*self.station.host, self.station.probe.as_ref(), others);
+            let members: Vec<_> =
+                waiting.iter().flat_map(|station| station.follower_probes()).collect();
+            looks.push(look.with_members(&self.station.follower_probes(), &members));
         };
         let clients = key.cell.clients;
-        let measured = match self.step.work(&self.sizes) {
+        let measured = match self.step.planned_work(&self.sizes) {
             Work::Commits(commits) => {
                 let pairs = planned::rounds_of_step(plan, self.step, &self.sizes);
-                let (_, count) = BenchmarkStep::chunk(commits, pairs, key.pair);
-                self.crew.commits(count, conditions, &mut look)
+                let (_, count) = BenchmarkStep::chunk_commits(commits, pairs, key.pair);
+                self.crew.run_commits(count, conditions, &mut look)
             }
             Work::Indexes => {
                 let scripts: Vec<_> =
                     (0..clients).map(|client| sql::indexes(self.station.dialect, client)).collect();
-                self.crew.scripts(&scripts, conditions, &mut look)
+                self.crew.run_scripts(&scripts, conditions, &mut look)
             }
             Work::QueriesAtRate(rate) => {
                 let timed = self.timed(plan, key, rate, attempt);
-                self.crew.timed(&timed, conditions, &mut look)
+                self.crew.run_timed(&timed, conditions, &mut look)
             }
         };
         let measured = measured.map_err(|error| {
             LabError::Load(self.arm, key.cell.to_string(), self.explained(error))
         })?;
-        neighbours.add(&looks, OtherArms::Wait);
+        neighbours.add_looks(&looks, OtherArms::Wait);
         let mut taken = self.readings(&measured, clients);
         if let (Some(observer), Some(before)) = (&self.observer, &before) {
-            let events = Class::ALL.into_iter().map(|class| measured.of(class).count).sum();
+            let events = Class::ALL.into_iter().map(|class| measured.turns_of(class).count).sum();
             let asked = RoundWork { statements: events, events, rows: measured.rows_read };
-            observer.note(before, asked, &mut taken);
+            observer.note_work(before, asked, &mut taken);
         }
         taken.set(names::DEBT_BEGIN, debt);
-        taken.set(names::DEBT_END, self.control.debt());
+        taken.set(names::DEBT_END, self.control.read_debt());
         self.control.note_sizes(self.station, &mut taken);
         let cost = self.cost(&measured, &looks);
         Ok(self.as_round(key, start, measured, cost, taken))
@@ -333,18 +335,21 @@ impl<'a> StepTrack<'a> {
             rows_per_commit: self.step.rows_per_commit(),
             first_query: u64::from(key.pair) * OPERATIONS_PER_PAIR,
             lead_in: Duration::from_nanos(plan.schedule.lead_in_ns),
-            window: standstill::longer(Duration::from_nanos(plan.schedule.round_ns), attempt),
+            window: standstill::window_of_attempt(
+                Duration::from_nanos(plan.schedule.round_ns),
+                attempt,
+            ),
         }
     }
 
     fn readings(&self, measured: &CrewMeasured, clients: u32) -> Readings {
         let rows = self.step.rows_per_commit() as f64;
-        let getmin = measured.of(Class::GetMin);
+        let getmin = measured.turns_of(Class::GetMin);
         let slowest = [Class::Insert, Class::Delete, Class::Query];
-        let slowest = slowest.map(|class| measured.of(class).ns_max).into_iter().max();
+        let slowest = slowest.map(|class| measured.turns_of(class).ns_max).into_iter().max();
         let mut taken = Readings::default();
-        taken.set(names::ROWS_INSERTED, Some(measured.of(Class::Insert).count as f64 * rows));
-        taken.set(names::ROWS_DELETED, Some(measured.of(Class::Delete).count as f64 * rows));
+        taken.set(names::ROWS_INSERTED, Some(measured.turns_of(Class::Insert).count as f64 * rows));
+        taken.set(names::ROWS_DELETED, Some(measured.turns_of(Class::Delete).count as f64 * rows));
         taken.set(names::SLOWEST_NS, slowest.map(|ns| ns as f64));
         taken.set(names::BUSIEST_THREAD_NS, Some(measured.busiest_ns as f64));
         taken.set(names::GETMIN_COUNT, Some(getmin.count as f64));
@@ -352,7 +357,7 @@ impl<'a> StepTrack<'a> {
         if getmin.count > 0 {
             taken.set(names::GETMIN_NS_MAX, Some(getmin.ns_max as f64));
         }
-        if let Work::QueriesAtRate(rate) = self.step.work(&self.sizes) {
+        if let Work::QueriesAtRate(rate) = self.step.planned_work(&self.sizes) {
             taken.set(names::TARGET_ROWS_PER_S, Some(f64::from(rate) * f64::from(clients)));
             taken.set(names::ROWS_DUE, measured.rows_due.map(|due| due as f64));
         }
@@ -375,13 +380,15 @@ impl<'a> StepTrack<'a> {
         cost: Cost,
         readings: Readings,
     ) -> Round {
-        let (events, per_event) = match self.step.work(&self.sizes) {
-            Work::QueriesAtRate(_) => (measured.of(Class::Query).count, 1),
-            Work::Commits(_) => (measured.of(Class::Insert).count, self.step.rows_per_commit()),
-            Work::Indexes => (measured.of(Class::Insert).count, self.rows_indexed(1)),
+        let (events, per_event) = match self.step.planned_work(&self.sizes) {
+            Work::QueriesAtRate(_) => (measured.turns_of(Class::Query).count, 1),
+            Work::Commits(_) => {
+                (measured.turns_of(Class::Insert).count, self.step.rows_per_commit())
+            }
+            Work::Indexes => (measured.turns_of(Class::Insert).count, self.rows_indexed(1)),
         };
         let slots = measured.series.statements.iter().map(|count| count * per_event);
-        let statements = match self.step.work(&self.sizes) {
+        let statements = match self.step.planned_work(&self.sizes) {
             // One moment at the end: that is no series.
             Work::Indexes => Vec::new(),
             Work::Commits(_) | Work::QueriesAtRate(_) => slots.collect(),
@@ -413,6 +420,6 @@ impl<'a> StepTrack<'a> {
     fn cost(&self, measured: &CrewMeasured, looks: &[Look]) -> Cost {
         let CrewMeasured { usage, wall_ns, observed_ns, .. } = *measured;
         let seen = CostReadings { usage, wall_ns, observed_ns, looks, asking_ns: None };
-        seen.cost(&self.station.connector)
+        seen.round_cost(&self.station.connector)
     }
 }

@@ -25,11 +25,11 @@ pub(super) struct Control {
 impl Control {
     /// Connects. Where that fails nothing is read.
     pub(super) fn open(station: &Station) -> Control {
-        Control { onlooker: station.connector.onlooker().ok(), dialect: station.dialect }
+        Control { onlooker: station.connector.open_onlooker().ok(), dialect: station.dialect }
     }
 
     /// The debt of this moment.
-    pub(super) fn debt(&mut self) -> Option<f64> {
+    pub(super) fn read_debt(&mut self) -> Option<f64> {
         let Onlooker { client, server, .. } = self.onlooker.as_mut()?;
         match self.dialect {
             Dialect::Mysql => read_fact(&mut **client, *server, "history_list").ok()?,

@@ -54,12 +54,12 @@ impl Bench<'_, '_> {
     }
 
     /// Says what is played.
-    pub(super) fn tell(&mut self, text: &str) {
-        self.lab.watch.progress(Progress::Playing(text));
+    pub(super) fn report_progress(&mut self, text: &str) {
+        self.lab.watch.report_progress(Progress::Playing(text));
     }
 
     /// Whose promises hold.
-    pub(super) fn family(&self) -> PromiseFamily {
+    pub(super) fn promise_family(&self) -> PromiseFamily {
         self.words.family
     }
 

@@ -1,6 +1,6 @@
 //! Cases, played.
 
-use dbdyno_cases::{Case, PlayedStep, StepAction, StoryStep, judge};
+use dbdyno_cases::{Case, PlayedStep, StepAction, StoryStep, judge_case};
 use dbdyno_model::isolation::{CaseTold, IsolationLevel, StepAnswer, StepTold};
 use dbdyno_wire::{Client, WireError};
 
@@ -18,7 +18,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// A connection that broke, or a table that cannot be made.
-    pub(super) fn cases(
+    pub(super) fn play_cases(
         &mut self,
         level: IsolationLevel,
         cases: &[Case],
@@ -26,15 +26,15 @@ impl Bench<'_, '_> {
         let mut told = Vec::new();
         let Some(first) = cases.first() else { return Ok(told) };
         let mut control = self.station.connector.connect()?;
-        let mut stage = self.stage(level, SESSIONS)?;
+        let mut stage = self.open_stage(level, SESSIONS)?;
         make(&mut *control, first)?;
         for case in cases {
             if self.is_stopped() {
                 break;
             }
-            self.tell(&format!("{level}: {}", case.name));
+            self.report_progress(&format!("{level}: {}", case.name));
             if stage.is_spoiled() {
-                stage = self.stage(level, SESSIONS)?;
+                stage = self.open_stage(level, SESSIONS)?;
             }
             control.run(&format!("DROP TABLE {TABLE}"))?;
             make(&mut *control, case)?;
@@ -47,9 +47,13 @@ impl Bench<'_, '_> {
     }
 
     /// Sessions at a level.
-    pub(super) fn stage(&self, level: IsolationLevel, count: usize) -> Result<Stage, WireError> {
+    pub(super) fn open_stage(
+        &self,
+        level: IsolationLevel,
+        count: usize,
+    ) -> Result<Stage, WireError> {
         let mut first = self.words.first(level);
-        if let Some(sql) = self.words.helpful() {
+        if let Some(sql) = self.words.deadlock_timeout_statement() {
             let mut client = self.station.connector.connect()?;
             // It takes a privilege, without which deadlocks are found later.
             if client.run(sql).is_ok() {
@@ -68,7 +72,7 @@ impl Bench<'_, '_> {
         case: &Case,
     ) -> Result<CaseTold, WireError> {
         let script: Vec<Line> = case.steps.iter().map(|step| self.line(step)).collect();
-        let told = stage.play(&script, WaitAttribution::Told)?;
+        let told = stage.play_script(&script, WaitAttribution::Told)?;
         let end = few_rows(control, &format!("SELECT id, value FROM {TABLE} ORDER BY id"))?;
         let played = |one: crate::steps::StepReport| PlayedStep {
             place: one.place,
@@ -84,15 +88,15 @@ impl Bench<'_, '_> {
             name: case.name.clone(),
             anomaly: case.anomaly.clone(),
             about: case.about.clone(),
-            outcome: judge(case, &played, &StepAnswer::Rows(end)),
-            promise: case.promise(self.family(), level),
+            outcome: judge_case(case, &played, &StepAnswer::Rows(end)),
+            promise: case.server_promise(self.promise_family(), level),
             steps: played.into_iter().map(|one| one.told).collect(),
         })
     }
 
     fn line(&self, step: &StoryStep) -> Line {
         let (statements, effect) = match step.action {
-            StepAction::Begin => (self.words.begin(), Effect::Begins),
+            StepAction::Begin => (self.words.begin_statements(), Effect::Begins),
             StepAction::BeginSnapshot => (self.words.begin_snapshot(TABLE), Effect::Begins),
             StepAction::Commit => (vec!["COMMIT".to_owned()], Effect::Ends),
             StepAction::Rollback => (vec!["ROLLBACK".to_owned()], Effect::Ends),

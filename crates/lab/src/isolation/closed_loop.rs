@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use dbdyno_check::Level;
 use dbdyno_load::{
-    Connector, LoadError, Recording, RoundSpec, ask_each, drop_tables, end_recording, fill,
+    Connector, LoadError, Recording, RoundSpec, ask_each, drop_tables, end_recording, fill_tables,
     run_round,
 };
 use dbdyno_model::Processors;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_workload::versioned::VersionedRowKind;
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 
 use super::bench::{ARM, Bench};
-use super::random::{LevelRecord, PromiseScope, promise};
+use super::random::{LevelRecord, PromiseScope, family_promise};
 use super::random_load::{AskingLimit, RandomLoad};
 use crate::error::LabError;
 
@@ -34,7 +34,11 @@ pub(super) struct FreshLoad {
 
 impl FreshLoad {
     /// A round of it that nobody records.
-    pub(super) fn spec<'a>(&'a self, load: RandomLoad, stop: &'a AtomicBool) -> RoundSpec<'a> {
+    pub(super) fn round_spec<'a>(
+        &'a self,
+        load: RandomLoad,
+        stop: &'a AtomicBool,
+    ) -> RoundSpec<'a> {
         let window = match load.extent {
             AskingLimit::Seconds(seconds) => Duration::from_secs_f64(seconds),
             AskingLimit::Transactions(_) => Duration::ZERO,
@@ -56,13 +60,13 @@ impl FreshLoad {
     }
 
     /// What it met.
-    pub(super) fn failed(&self, error: LoadError) -> LabError {
+    pub(super) fn load_error(&self, error: LoadError) -> LabError {
         LabError::Load(ARM, self.label.clone(), error)
     }
 
     /// Takes its tables away.
-    pub(super) fn end(&self) -> Result<(), LabError> {
-        drop_tables(&self.connector, &self.tables).map_err(|error| self.failed(error))
+    pub(super) fn drop_tables(&self) -> Result<(), LabError> {
+        drop_tables(&self.connector, &self.tables).map_err(|error| self.load_error(error))
     }
 }
 
@@ -71,7 +75,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// What filling met.
-    pub(super) fn driven(
+    pub(super) fn prepare_load(
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
@@ -79,7 +83,7 @@ impl Bench<'_, '_> {
     ) -> Result<FreshLoad, LabError> {
         let label = format!("{}?rows={}&level={level}", shape.name(), load.keys);
         let tables = Tables { count: 1, rows: 1, seed: load.seed };
-        let source = resolve(&label, tables).expect("the catalog has it, with these options");
+        let source = resolve_load(&label, tables).expect("the catalog has it, with these options");
         let dialect = self.dialect();
         let names = source.dataset.tables(dialect).into_iter().map(|table| table.name);
         let driven = FreshLoad {
@@ -87,12 +91,12 @@ impl Bench<'_, '_> {
             ready: ReadyLoad::compile(&source, dialect).expect("a dialogue has no templates"),
             connector: self.station.connector.clone(),
             tables: names.collect(),
-            promise: promise(self.family(), level),
+            promise: family_promise(self.promise_family(), level),
         };
-        driven.end()?;
-        fill(&driven.connector, dialect, &*source.dataset, self.lab.stop, &mut |_| {})
-            .map_err(|error| driven.failed(error))?;
-        self.tell(&format!("{level}: {}, {}", shape.name(), load.extent));
+        driven.drop_tables()?;
+        fill_tables(&driven.connector, dialect, &*source.dataset, self.lab.stop, &mut |_| {})
+            .map_err(|error| driven.load_error(error))?;
+        self.report_progress(&format!("{level}: {}, {}", shape.name(), load.extent));
         Ok(driven)
     }
 
@@ -107,7 +111,7 @@ impl Bench<'_, '_> {
         driven: &FreshLoad,
     ) -> Result<LevelRecord, LabError> {
         let recording = Recording::new(load.clients);
-        let spec = driven.spec(load, self.lab.stop);
+        let spec = driven.round_spec(load, self.lab.stop);
         let recorded = RoundSpec { record: Some(&recording), ..spec };
         let asked = match load.extent {
             AskingLimit::Seconds(_) => {
@@ -118,14 +122,14 @@ impl Bench<'_, '_> {
         let retries = match asked {
             Ok(retries) => retries,
             Err(LoadError::NothingFinished) => 0,
-            Err(error) => return Err(driven.failed(error)),
+            Err(error) => return Err(driven.load_error(error)),
         };
-        let recorded = end_recording(recording, &spec).map_err(|error| driven.failed(error))?;
+        let recorded = end_recording(recording, &spec).map_err(|error| driven.load_error(error))?;
         let refused = (retries > 0).then(|| ("for the sake of others".to_owned(), retries));
         Ok(LevelRecord {
             level,
             promise: driven.promise,
-            family: self.family().name(),
+            family: self.promise_family().name(),
             of: PromiseScope::OfAll,
             records: recorded.records,
             refused: refused.into_iter().collect::<BTreeMap<_, _>>(),

@@ -148,11 +148,11 @@ pub(super) fn in_one_thread(
         let at_work: Vec<usize> = (0..clients.len())
             .filter(|at| clients[*at].open.is_some() || clients[*at].done < most)
             .collect();
-        let Some(at) = at_work.get(random.below(at_work.len().max(1) as u64) as usize) else {
+        let Some(at) = at_work.get(random.next_below(at_work.len().max(1) as u64) as usize) else {
             return Ok(written(clients));
         };
         clients[*at].turn(&world, &now)?;
-        if random.below(PURGE_EVERY) == 0 {
+        if random.next_below(PURGE_EVERY) == 0 {
             engine.purge();
         }
     }
@@ -213,10 +213,10 @@ impl World {
     /// A key of a table where something goes on.
     fn key(&self, table: usize, random: &mut RandomStream) -> u64 {
         if table == ROWS {
-            return random.below(self.load.keys);
+            return random.next_below(self.load.keys);
         }
         let moved = self.moved[table].load(Ordering::Relaxed);
-        moved.saturating_sub(WINDOW / 2) + random.below(WINDOW)
+        moved.saturating_sub(WINDOW / 2) + random.next_below(WINDOW)
     }
 }
 
@@ -301,7 +301,7 @@ impl Client {
         };
         let begin_invoke_ns = now();
         self.session.begin(Some(isolation))?;
-        let style = match (world.discipline, self.random.below(2)) {
+        let style = match (world.discipline, self.random.next_below(2)) {
             (Discipline::None, _) => None,
             (Discipline::Mixed, 0) => Some(Intent::Read),
             (Discipline::Mixed, _) => Some(Intent::Update),
@@ -309,7 +309,7 @@ impl Client {
         Ok(Open {
             times: Times { begin_invoke_ns, begin_return_ns: begin_invoke_ns, ..Times::default() },
             ops: 0,
-            left: 1 + self.random.below(OPERATIONS_MOST),
+            left: 1 + self.random.next_below(OPERATIONS_MOST),
             style,
             again: None,
             moved: [0; 3],
@@ -322,7 +322,7 @@ impl Client {
         mut open: Open,
         now: &dyn Fn() -> u64,
     ) -> Result<(), EngineError> {
-        if self.random.below(100) < ROLLBACKS {
+        if self.random.next_below(100) < ROLLBACKS {
             return self.close(open, TransactionOutcome::Failed, now);
         }
         open.times.commit_invoke_ns = now();
@@ -354,19 +354,19 @@ impl Client {
     /// What is said next.
     fn next(&mut self, world: &World, style: Option<Intent>) -> Ask {
         let random = &mut self.random;
-        let kind = random.below(100);
-        let intent = style.unwrap_or(match random.below(10) {
+        let kind = random.next_below(100);
+        let intent = style.unwrap_or(match random.next_below(10) {
             0 => Intent::Share,
             1 => Intent::Update,
             _ => Intent::Read,
         });
-        let table = [ROWS, ROWS, SLOTS, GRAVES][random.below(4) as usize];
+        let table = [ROWS, ROWS, SLOTS, GRAVES][random.next_below(4) as usize];
         let key = world.key(table, random);
         if style == Some(Intent::Read) || kind < 50 {
             return match table {
                 ROWS => Ask::Read { table, key, intent },
                 _ if kind.is_multiple_of(2) => Ask::Read { table, key, intent },
-                _ => Ask::Range { table, key, count: 1 + random.below(RANGE_MOST), intent },
+                _ => Ask::Range { table, key, count: 1 + random.next_below(RANGE_MOST), intent },
             };
         }
         match table {
@@ -415,14 +415,14 @@ impl Client {
             }
             Ask::Change { key } => self.change(world, open, key)?,
             Ask::Insert { key } => {
-                let Some(own) = self.ids.take() else { return Ok(()) };
+                let Some(own) = self.ids.next_id() else { return Ok(()) };
                 let row = [Datum::Int(key as i64), Datum::Int(i64::from(own))];
                 self.session.statement(|it| it.insert(&world.tables[SLOTS], &row))?;
                 open.moved[SLOTS] += 1;
                 self.note(open, OperationKind::Insert, SLOTS, key, own, 0);
             }
             Ask::Delete { key } => {
-                let Some(own) = self.ids.take() else { return Ok(()) };
+                let Some(own) = self.ids.next_id() else { return Ok(()) };
                 let id = [Datum::Int(key as i64)];
                 let was = self.session.statement(|it| it.delete(&world.tables[GRAVES], &id))?;
                 if was {
@@ -438,7 +438,7 @@ impl Client {
 
     /// A change sees what it replaces, under its lock.
     fn change(&mut self, world: &World, open: &mut Open, key: u64) -> Result<(), EngineError> {
-        let Some(own) = self.ids.take() else { return Ok(()) };
+        let Some(own) = self.ids.next_id() else { return Ok(()) };
         let mut old = None;
         self.session.statement(|it| {
             it.update(&world.tables[ROWS], &[Datum::Int(key as i64)], |row, writer| {
@@ -466,7 +466,7 @@ impl Client {
         let scan = Scan { path, range, direction, intent, fields: Fields::All };
         let mut found = Vec::new();
         self.session.statement(|it| {
-            it.scan(table, &scan, |_, row| {
+            it.scan_rows(table, &scan, |_, row| {
                 found.push((number(row.get(0)), version(row)));
                 Visit::On
             })
@@ -593,7 +593,7 @@ mod tests {
         let checker = Checker::new(&history);
         assert_eq!(checker.contention().unplaced, 0, "the order of versions is known");
         assert!(checker.contention().committed > 1_000);
-        checker.proved(how.1)
+        checker.proved_verdict(how.1)
     }
 
     #[test]

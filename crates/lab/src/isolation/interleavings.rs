@@ -5,7 +5,7 @@
 //!                                          └─ a serial order that does the same? (`cases::serial`)
 //! ```
 
-use dbdyno_cases::serial::{ValueOperation, allowed, explains, value_of};
+use dbdyno_cases::serial::{ValueOperation, has_serial_order, is_serializable, value_of};
 use dbdyno_cases::{Interleaving, InterleavingSize, KeyOperation};
 use dbdyno_model::isolation::{IsolationLevel, Permissiveness, ShapeTold, StepAnswer};
 use dbdyno_wire::{Client, WireError};
@@ -24,7 +24,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// A connection that broke, or a table that cannot be made.
-    pub(super) fn shapes(
+    pub(super) fn play_shapes(
         &mut self,
         level: IsolationLevel,
         question: &IsolationQuestion<'_>,
@@ -40,10 +40,10 @@ impl Bench<'_, '_> {
         most: u64,
         seed: u64,
     ) -> Result<ShapeTold, WireError> {
-        let schedules = shape.schedules(most, seed);
+        let schedules = shape.sample_schedules(most, seed);
         let mut counts = Permissiveness::default();
         let mut example = None;
-        self.each(level, shape, &schedules, |told, control, schedule, rows| {
+        self.for_each_schedule(level, shape, &schedules, |told, control, schedule, rows| {
             let played = outcome(told, control, schedule, rows)?;
             count(&mut counts, &played);
             if played.went == Went::AtOnce && !played.is_serial && example.is_none() {
@@ -60,7 +60,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// A connection that broke, or a table that cannot be made.
-    pub(super) fn each(
+    pub(super) fn for_each_schedule(
         &mut self,
         level: IsolationLevel,
         shape: InterleavingSize,
@@ -74,19 +74,20 @@ impl Bench<'_, '_> {
     ) -> Result<(), WireError> {
         let mut control = self.station.connector.connect()?;
         self.fill(&mut *control, schedules.len() as u64 * u64::from(shape.keys))?;
-        let mut stage = self.stage(level, usize::from(shape.transactions))?;
+        let mut stage = self.open_stage(level, usize::from(shape.transactions))?;
         for (index, schedule) in schedules.iter().enumerate() {
             if self.is_stopped() {
                 break;
             }
             if index % TELL_EVERY == 0 {
-                self.tell(&format!("{level}: {shape}, {index} of {}", schedules.len()));
+                self.report_progress(&format!("{level}: {shape}, {index} of {}", schedules.len()));
             }
             if stage.is_spoiled() {
-                stage = self.stage(level, usize::from(shape.transactions))?;
+                stage = self.open_stage(level, usize::from(shape.transactions))?;
             }
             let rows = Rows { first: index as u64 * u64::from(shape.keys) + 1, shape };
-            let told = stage.play(&self.script(schedule, rows), WaitAttribution::AsNeeded)?;
+            let told =
+                stage.play_script(&self.script(schedule, rows), WaitAttribution::AsNeeded)?;
             give(&told, &mut *control, schedule, rows)?;
         }
         drop(stage);
@@ -96,7 +97,7 @@ impl Bench<'_, '_> {
     }
 
     fn fill(&self, control: &mut dyn Client, rows: u64) -> Result<(), WireError> {
-        let storage = self.words.storage();
+        let storage = self.words.storage_clause();
         control.run(&format!(
             "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, value INT){storage}"
         ))?;
@@ -106,7 +107,7 @@ impl Bench<'_, '_> {
             let rows = rows.join(", ");
             control.run(&format!("INSERT INTO {TABLE} (id, value) VALUES {rows}"))?;
         }
-        if let Some(sql) = self.words.analyze(TABLE) {
+        if let Some(sql) = self.words.analyze_statement(TABLE) {
             control.query(&sql)?;
         }
         Ok(())
@@ -117,7 +118,7 @@ impl Bench<'_, '_> {
         let mut begun = vec![false; usize::from(rows.shape.transactions)];
         let line = |(step, (who, what)): (usize, &(u8, KeyOperation))| {
             let is_first = !std::mem::replace(&mut begun[usize::from(*who)], true);
-            let mut statements = if is_first { self.words.begin() } else { Vec::new() };
+            let mut statements = if is_first { self.words.begin_statements() } else { Vec::new() };
             statements.push(rows.sql(step, *what));
             let effect = match what {
                 KeyOperation::Commit => Effect::Ends,
@@ -180,12 +181,12 @@ fn outcome(
     rows: Rows,
 ) -> Result<Outcome, WireError> {
     let end = few_rows(control, &rows.question())?;
-    let end: Vec<i64> = end.iter().map(|row| number(row)).collect();
+    let end: Vec<i64> = end.iter().map(|row| first_number(row)).collect();
     let transactions = committed(schedule, told);
     Ok(Outcome {
         went: went(told),
-        is_allowed: allowed(schedule),
-        is_serial: explains(&transactions, &end),
+        is_allowed: is_serializable(schedule),
+        is_serial: has_serial_order(&transactions, &end),
     })
 }
 
@@ -237,7 +238,7 @@ fn committed(schedule: &Interleaving, told: &[StepReport]) -> Vec<Vec<ValueOpera
                 (KeyOperation::Read(key), StepAnswer::Rows(rows)) => {
                     done.push(ValueOperation::Read(
                         key,
-                        rows.first().map_or(-1, |row| number(row)),
+                        rows.first().map_or(-1, |row| first_number(row)),
                     ));
                 }
                 (KeyOperation::Write(key), StepAnswer::Changed(_)) => {
@@ -252,6 +253,6 @@ fn committed(schedule: &Interleaving, told: &[StepReport]) -> Vec<Vec<ValueOpera
 }
 
 /// The number in the first column; none that anybody writes where there is no number.
-pub(super) fn number(row: &[Option<String>]) -> i64 {
+pub(super) fn first_number(row: &[Option<String>]) -> i64 {
     row.first().and_then(|value| value.as_deref()?.parse().ok()).unwrap_or(-1)
 }

@@ -50,16 +50,16 @@ pub use replay::{AnomalyWitness, WitnessReplay};
 pub use row_log::RowLog;
 pub use scripts::ScheduleReplies;
 use tables::Tables;
-pub use witness::{Origin, anomaly_file_name, refined, witness_stories};
+pub use witness::{Origin, anomaly_file_name, refine_anomaly_name, witness_stories};
 use words::Words;
 
 /// What a server promises of a level.
-pub(crate) fn promised(
+pub(crate) fn server_promise(
     client: &mut dyn Client,
     dialect: Dialect,
     level: IsolationLevel,
 ) -> dbdyno_check::Level {
-    random::promise(Words::of(client, dialect).family, level)
+    random::family_promise(Words::of_server(client, dialect).family, level)
 }
 
 /// Sessions that are connected at a time, and whoever asks who waits.
@@ -109,7 +109,7 @@ pub fn random_transactions<T>(
     at_station(lab, spec, clients, |lab, station, clock| {
         let server = |error| LabError::Server(ARM, spec.to_string(), error);
         if load.reads_log
-            && let Some(why) = row_log::refused(&station.connector).map_err(server)?
+            && let Some(why) = row_log::why_no_log(&station.connector).map_err(server)?
         {
             return Err(LabError::Loads(why));
         }
@@ -123,11 +123,11 @@ pub fn random_transactions<T>(
                 continue;
             }
             let recordings = match load.kind {
-                RandomLoadKind::Rows => bench.recordings(level, load).map_err(server)?,
+                RandomLoadKind::Rows => bench.record_level(level, load).map_err(server)?,
                 RandomLoadKind::Load(shape) => {
-                    let driven = bench.driven(level, load, shape)?;
+                    let driven = bench.prepare_load(level, load, shape)?;
                     let recorded = bench.closed_loop(level, load, &driven)?;
-                    driven.end()?;
+                    driven.drop_tables()?;
                     vec![recorded]
                 }
             };
@@ -175,9 +175,9 @@ pub fn online_transactions(
                 break;
             }
             if bench.words.has_level(level) {
-                let driven = bench.driven(level, load, shape)?;
-                all.push(bench.online(level, load, &driven)?);
-                driven.end()?;
+                let driven = bench.prepare_load(level, load, shape)?;
+                all.push(bench.judge_online(level, load, &driven)?);
+                driven.drop_tables()?;
             }
         }
         let version = station.environment.get("server.version").to_owned();
@@ -215,7 +215,7 @@ pub fn play_schedules(
             other => other,
         })?;
         let served = bench
-            .scripts(level, shape, schedules)
+            .play_scripts(level, shape, schedules)
             .map_err(|error| LabError::Server(ARM, spec.to_string(), error))?;
         let version = station.environment.get("server.version").to_owned();
         Ok(ScriptsOf { version, served })
@@ -281,8 +281,8 @@ fn asked(
         if !bench.words.has_level(level) {
             continue;
         }
-        let cases = bench.cases(level, question.cases).map_err(server)?;
-        let shapes = bench.shapes(level, question).map_err(server)?;
+        let cases = bench.play_cases(level, question.cases).map_err(server)?;
+        let shapes = bench.play_shapes(level, question).map_err(server)?;
         levels.push(LevelTold { level, cases, shapes });
     }
     Ok(IsolationTold {
@@ -306,7 +306,7 @@ fn bench<'a, 'b>(
         .connector
         .connect()
         .map_err(|error| LabError::Server(ARM, spec.to_string(), error))?;
-    let words = Words::of(&mut *client, station.dialect);
+    let words = Words::of_server(&mut *client, station.dialect);
     client.close();
     if !levels.iter().any(|level| words.has_level(*level)) {
         let text = "it has none of these levels; leave out --level to play all that it has";

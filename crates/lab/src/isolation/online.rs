@@ -48,7 +48,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// What the load met.
-    pub(super) fn online(
+    pub(super) fn judge_online(
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
@@ -66,7 +66,7 @@ impl Bench<'_, '_> {
             kept: (0, 0),
             retries: 0,
         };
-        let spec = driven.spec(load, self.lab.stop);
+        let spec = driven.round_spec(load, self.lab.stop);
         let recorded = RoundSpec { record: Some(&recording), ..spec };
         let asked = thread::scope(|scope| {
             let clients = scope.spawn(move || match load.extent {
@@ -86,7 +86,10 @@ impl Bench<'_, '_> {
                         Some(at) => format!("broken after {at}"),
                         None => "nothing against it".to_owned(),
                     };
-                    self.tell(&format!("{level}: {} transactions, {verdict}", told.counted));
+                    self.report_progress(&format!(
+                        "{level}: {} transactions, {verdict}",
+                        told.counted
+                    ));
                 }
                 if is_over {
                     break;
@@ -98,26 +101,28 @@ impl Bench<'_, '_> {
         told.retries = match asked {
             Ok(retries) => retries,
             Err(LoadError::NothingFinished) => 0,
-            Err(error) => return Err(driven.failed(error)),
+            Err(error) => return Err(driven.load_error(error)),
         };
-        let rest = end_recording(recording, &spec).map_err(|error| driven.failed(error))?;
+        let rest = end_recording(recording, &spec).map_err(|error| driven.load_error(error))?;
         let mut ops = Vec::new();
-        read_stream(&rest.records[HEADER.len()..], &mut ops, |txn, ops| judge.add(txn, ops));
-        told.counted = judge.counted();
+        read_stream(&rest.records[HEADER.len()..], &mut ops, |txn, ops| {
+            judge.add_transaction(txn, ops)
+        });
+        told.counted = judge.counted_transactions();
         told.verdicts = judge.finish();
         Ok(told)
     }
 
     fn look(&self, judge: &mut Online, reader: &mut dbdyno_load::Reader, told: &mut OnlineTold) {
-        let before = reader.read(|txn, ops| judge.add(txn, ops));
-        judge.settle(before);
-        let (txns, versions) = judge.kept();
+        let before = reader.read(|txn, ops| judge.add_transaction(txn, ops));
+        judge.settle_before(before);
+        let (txns, versions) = judge.retained_counts();
         told.kept = (told.kept.0.max(txns), told.kept.1.max(versions));
-        told.counted = judge.counted();
+        told.counted = judge.counted_transactions();
         let is_broken = |(level, verdict): &(Level, OnlineVerdict)| {
             *level == told.promise && matches!(verdict, OnlineVerdict::Broken(_))
         };
-        if told.broken_at.is_none() && judge.told().iter().any(is_broken) {
+        if told.broken_at.is_none() && judge.level_verdicts().iter().any(is_broken) {
             told.broken_at = Some(told.counted);
         }
     }

@@ -106,7 +106,7 @@ pub enum PromiseScope {
 }
 
 /// What a family of servers promises of a level: their manuals, and Hermitage for PostgreSQL.
-pub(super) fn promise(family: PromiseFamily, level: IsolationLevel) -> Level {
+pub(super) fn family_promise(family: PromiseFamily, level: IsolationLevel) -> Level {
     match (family, level) {
         (PromiseFamily::Sqlite, _) | (_, IsolationLevel::Serializable) => Level::Serializable,
         (PromiseFamily::Mysql, IsolationLevel::RepeatableRead) => Level::InnodbRepeatableRead,
@@ -123,7 +123,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// Those of [`Bench::random`].
-    pub(super) fn recordings(
+    pub(super) fn record_level(
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
@@ -140,7 +140,7 @@ impl Bench<'_, '_> {
             if self.is_stopped() {
                 break;
             }
-            self.tell(&format!("{level}: random transactions, {}", load.extent));
+            self.report_progress(&format!("{level}: random transactions, {}", load.extent));
             let is_stopped = || self.is_stopped();
             let written = match load.threads {
                 Threads::OneForAll => in_one_thread(arm.design(), level, discipline, load),
@@ -157,7 +157,7 @@ impl Bench<'_, '_> {
             })?;
             let family = self.words.family;
             // Locks are held until commits are answered: what is serializable there is strictly so.
-            let (promise, of) = match (promise(family, level), discipline) {
+            let (promise, of) = match (family_promise(family, level), discipline) {
                 (_, Discipline::Mixed) => (Level::StrictSerializable, PromiseScope::OfDisciplined),
                 (Level::Serializable, _) => (Level::StrictSerializable, PromiseScope::OfAll),
                 (promise, _) => (promise, PromiseScope::OfAll),
@@ -190,7 +190,8 @@ impl Bench<'_, '_> {
     ) -> Result<LevelRecord, WireError> {
         let mut control = self.station.connector.connect()?;
         self.make_table(&mut *control)?;
-        let log = load.reads_log.then(|| LogReader::begin(&self.station.connector)).transpose()?;
+        let log =
+            load.reads_log.then(|| LogReader::open_at_end(&self.station.connector)).transpose()?;
         let door =
             Door { connector: self.station.connector.clone(), first: Vec::new(), helpful: None };
         let mut keeper = Session::new(door, load.clients, load, false)?;
@@ -200,11 +201,11 @@ impl Bench<'_, '_> {
             let door = Door {
                 connector: self.station.connector.clone(),
                 first: self.words.first(level),
-                helpful: self.words.helpful(),
+                helpful: self.words.deadlock_timeout_statement(),
             };
             sessions.push(Session::new(door, number, load, self.words.has_locking_reads())?);
         }
-        self.tell(&format!("{level}: random transactions, {}", load.extent));
+        self.report_progress(&format!("{level}: random transactions, {}", load.extent));
         let mut records = HEADER.to_vec();
         let (mut refused, mut lost) = (BTreeMap::new(), 0);
         for session in self.drive_at_once(sessions, load.extent) {
@@ -217,9 +218,9 @@ impl Bench<'_, '_> {
         }
         control.close();
         records.extend(keeper.read_all(self.clock)?);
-        let log = log.map(|log| log.end(COLUMNS)).transpose()?;
+        let log = log.map(|log| log.read_changes(COLUMNS)).transpose()?;
         let (of, family) = (PromiseScope::OfAll, self.words.family);
-        let (promise, family) = (promise(family, level), family.name());
+        let (promise, family) = (family_promise(family, level), family.name());
         Ok(LevelRecord { level, promise, family, of, records, refused, lost, unrecorded: 0, log })
     }
 
@@ -270,7 +271,7 @@ impl Bench<'_, '_> {
         control.run(&format!(
             "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, v0 BIGINT, prev0 BIGINT, v1 \
              BIGINT, prev1 BIGINT){}",
-            self.words.storage()
+            self.words.storage_clause()
         ))?;
         Ok(())
     }
@@ -361,11 +362,11 @@ impl Session {
         times.begin_return_ns = ns();
         self.written.clear();
         let mut ops = 0;
-        let count = 1 + self.random.below(OPERATIONS_MOST);
+        let count = 1 + self.random.next_below(OPERATIONS_MOST);
         let mut asked = (0..count).try_for_each(|_| self.operation(&mut ops));
         times.commit_invoke_ns = ns();
         let mut outcome = TransactionOutcome::Failed;
-        if asked.is_ok() && self.random.below(100) >= ROLLBACKS {
+        if asked.is_ok() && self.random.next_below(100) >= ROLLBACKS {
             asked = self.client.run("COMMIT").map(|_| ());
             outcome = match &asked {
                 Ok(()) => TransactionOutcome::Ok,
@@ -448,7 +449,7 @@ impl Session {
     ) -> Result<(), WireError> {
         let mut values = key.to_string();
         for (table, prev) in (0..COLUMNS).zip(after) {
-            let Some(value) = self.ids.take() else { return Err(used_up()) };
+            let Some(value) = self.ids.next_id() else { return Err(used_up()) };
             self.note(ops, OpRecord { kind: OperationKind::Insert, table, key, value, prev });
             values.push_str(&format!(", {value}, {prev}"));
         }
@@ -470,7 +471,7 @@ impl Session {
         }
         let mut after = [INITIAL; COLUMNS as usize];
         for (table, (prev, _)) in (0..COLUMNS).zip(row) {
-            let Some(value) = self.ids.take() else { return Err(used_up()) };
+            let Some(value) = self.ids.next_id() else { return Err(used_up()) };
             self.note(ops, OpRecord { kind: OperationKind::Delete, table, key, value, prev });
             after[usize::from(table)] = value;
         }
@@ -481,8 +482,8 @@ impl Session {
 
     /// Reads the rows of a range of keys.
     fn search(&mut self, ops: &mut u32, locks: bool) -> Result<(), WireError> {
-        let first = self.random.below(self.keys);
-        let last = (first + self.random.below(RANGE_MOST)).min(self.keys - 1);
+        let first = self.random.next_below(self.keys);
+        let last = (first + self.random.next_below(RANGE_MOST)).min(self.keys - 1);
         let how = self.locking.filter(|_| locks).unwrap_or_default();
         let sql = format!(
             "SELECT v0, prev0, v1, prev1, id FROM {TABLE} WHERE id BETWEEN {first} AND {last}{how}"
@@ -508,18 +509,18 @@ impl Session {
     }
 
     fn operation(&mut self, ops: &mut u32) -> Result<(), WireError> {
-        let kind = self.random.below(100);
+        let kind = self.random.next_below(100);
         if kind >= 100 - RANGES {
             return self.search(ops, kind >= 100 - LOCKING_RANGES);
         }
-        let key = self.random.below(self.keys);
+        let key = self.random.next_below(self.keys);
         if kind >= 100 - RANGES - REPLACEMENTS {
             return self.replace(ops, key);
         }
         if kind < WRITES
-            && let Some(id) = self.ids.take()
+            && let Some(id) = self.ids.next_id()
         {
-            let table = self.random.below(u64::from(COLUMNS)) as u16;
+            let table = self.random.next_below(u64::from(COLUMNS)) as u16;
             let place = self.records.len();
             // Noted before it is sent: whatever becomes of it, it may be seen.
             self.note(

@@ -85,7 +85,7 @@ impl Bench<'_, '_> {
                 stories.filter_map(|text| Some((text.clone(), parse(text).ok()?))).collect();
             let mut chosen = cases.first();
             for one in &cases {
-                let told = self.cases(level, std::slice::from_ref(&one.1))?;
+                let told = self.play_cases(level, std::slice::from_ref(&one.1))?;
                 if told.iter().any(|told| told.outcome == CaseOutcome::Occurs) {
                     chosen = Some(one);
                     break;
@@ -107,7 +107,7 @@ impl Bench<'_, '_> {
         runs: u32,
     ) -> Result<WitnessReplay, WireError> {
         let plays = vec![case.clone(); runs as usize];
-        let told = self.cases(level, &plays)?;
+        let told = self.play_cases(level, &plays)?;
         let mut refused = BTreeMap::new();
         for play in &told {
             let mut errors: Vec<String> =
@@ -157,7 +157,7 @@ impl Bench<'_, '_> {
                 let _ = writeln!(out, "\n-- T{speaker}");
             }
             let said = match step.action {
-                StepAction::Begin => self.words.begin(),
+                StepAction::Begin => self.words.begin_statements(),
                 StepAction::BeginSnapshot => self.words.begin_snapshot(TABLE),
                 StepAction::Commit => vec!["COMMIT".to_owned()],
                 StepAction::Rollback => vec!["ROLLBACK".to_owned()],

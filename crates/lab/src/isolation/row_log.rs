@@ -38,7 +38,7 @@ pub(super) enum LogReader {
 
 impl LogReader {
     /// Notes where the log stands; the table is there already, and filled.
-    pub(super) fn begin(connector: &Connector) -> Result<LogReader, WireError> {
+    pub(super) fn open_at_end(connector: &Connector) -> Result<LogReader, WireError> {
         match connector {
             Connector::Mysql(endpoint) => {
                 let position = MysqlConnection::connect(endpoint)?.row_log_position()?;
@@ -57,7 +57,7 @@ impl LogReader {
     }
 
     /// Everything since then.
-    pub(super) fn end(self, columns: u16) -> Result<RowLog, WireError> {
+    pub(super) fn read_changes(self, columns: u16) -> Result<RowLog, WireError> {
         let mut log = RowLog::new();
         let mut failed = None;
         let mut give = |changes: Vec<RowChange>| match changed(&changes, columns) {
@@ -83,7 +83,7 @@ impl LogReader {
 }
 
 /// Why there is no log to read, and what the arm needs for one; `None` if there is.
-pub(super) fn refused(connector: &Connector) -> Result<Option<String>, WireError> {
+pub(super) fn why_no_log(connector: &Connector) -> Result<Option<String>, WireError> {
     let needs: &[(&str, &str, &str)] = match connector {
         Connector::Mysql(_) => &[
             ("@@log_bin", "1", "?binlog=on"),
@@ -103,7 +103,7 @@ pub(super) fn refused(connector: &Connector) -> Result<Option<String>, WireError
     for (variable, wanted, arm) in needs {
         // A server without the variable has the form that is wanted.
         let Ok(rows) = client.query(&format!("SELECT {variable}")) else { continue };
-        if let Some(other) = rows.single().filter(|found| found != wanted) {
+        if let Some(other) = rows.first_value().filter(|found| found != wanted) {
             let name = variable.trim_start_matches('@').trim_start_matches("pg_catalog.");
             let text = format!("--row-log: {name} is {other}, not {wanted}; {arm} makes it so");
             return Ok(Some(text));

@@ -10,7 +10,7 @@ use dbdyno_model::isolation::{IsolationLevel, StepAnswer};
 use dbdyno_wire::WireError;
 
 use super::bench::Bench;
-use super::interleavings::number;
+use super::interleavings::first_number;
 use crate::steps::StepReport;
 
 /// What a server did with one schedule.
@@ -27,14 +27,14 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// A connection that broke, or a table that cannot be made.
-    pub(super) fn scripts(
+    pub(super) fn play_scripts(
         &mut self,
         level: IsolationLevel,
         shape: InterleavingSize,
         schedules: &[Interleaving],
     ) -> Result<Vec<ScheduleReplies>, WireError> {
         let mut all = Vec::new();
-        self.each(level, shape, schedules, |told, _, schedule, _| {
+        self.for_each_schedule(level, shape, schedules, |told, _, schedule, _| {
             all.push(served(schedule, told));
             Ok(())
         })?;
@@ -51,7 +51,7 @@ fn served(schedule: &Interleaving, told: &[StepReport]) -> ScheduleReplies {
         let answer = match (&one.answer, what) {
             (StepAnswer::Rows(rows), KeyOperation::Read(_)) => {
                 // Statement number n writes n + 1; what was there at the beginning is 0.
-                let value = rows.first().map_or(-1, |row| number(row));
+                let value = rows.first().map_or(-1, |row| first_number(row));
                 StatementAnswer::Read(usize::try_from(value - 1).ok())
             }
             (StepAnswer::Rows(_) | StepAnswer::Changed(_), _) => StatementAnswer::Done,

@@ -34,7 +34,7 @@ impl Dataset for Tables {
         0
     }
 
-    fn units(&self, _table: usize) -> u64 {
+    fn unit_count(&self, _table: usize) -> u64 {
         0
     }
 

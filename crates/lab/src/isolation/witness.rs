@@ -127,8 +127,9 @@ impl Plot {
         let mut lanes: Vec<BTreeMap<usize, Part>> = vec![BTreeMap::new(); txns.len()];
         let mut found = Vec::new();
         for step in steps {
-            let (from, to) = ends(history, step)
-                .ok_or_else(|| format!("{} has no statement to repeat", step.dependency.short()))?;
+            let (from, to) = ends(history, step).ok_or_else(|| {
+                format!("{} has no statement to repeat", step.dependency.short_name())
+            })?;
             let is_anti = is_anti(step.dependency);
             found.push((lane(step.from), from.place, lane(step.to), to.place, is_anti));
             for (txn, part) in [(step.from, from), (step.to, to)] {
@@ -377,7 +378,7 @@ pub fn anomaly_file_name(anomaly: &str) -> String {
 /// A more exact name of what two transactions did: whether a value was another one the second time
 /// although it was no locking read, but one behind a write to another column of its row.
 #[must_use]
-pub fn refined(history: &History, name: String, steps: &[CycleStep; 2]) -> String {
+pub fn refine_anomaly_name(history: &History, name: String, steps: &[CycleStep; 2]) -> String {
     let is_read = |d: Dependency| matches!(d, Dependency::Read | Dependency::CurrentRead);
     let again = steps.iter().find(|step| is_read(step.dependency));
     match name.as_str() {
@@ -499,7 +500,8 @@ mod tests {
 
     /// The stories of the first kind of anomaly.
     fn of(history: &History) -> Result<Vec<String>, String> {
-        let refine = |name: String, steps: &[CycleStep; 2]| refined(history, name, steps);
+        let refine =
+            |name: String, steps: &[CycleStep; 2]| refine_anomaly_name(history, name, steps);
         let kinds = Checker::new(history).pair_anomalies(refine);
         let steps = kinds[0].examples[0];
         let source = "dbdyno verify mysql:9.7";

@@ -23,8 +23,8 @@ pub(super) struct Words {
 
 impl Words {
     /// Those of the server behind a connection.
-    pub(super) fn of(client: &mut dyn Client, dialect: Dialect) -> Words {
-        let server = ServerRelease::of(client, dialect);
+    pub(super) fn of_server(client: &mut dyn Client, dialect: Dialect) -> Words {
+        let server = ServerRelease::of_client(client, dialect);
         let family = match dialect {
             Dialect::Postgres => PromiseFamily::Postgres,
             Dialect::Sqlite => PromiseFamily::Sqlite,
@@ -60,7 +60,7 @@ impl Words {
     }
 
     /// What may be refused and helps: deadlocks of PostgreSQL are looked for after this time.
-    pub(super) fn helpful(&self) -> Option<&'static str> {
+    pub(super) fn deadlock_timeout_statement(&self) -> Option<&'static str> {
         (self.dialect == Dialect::Postgres).then_some("SET deadlock_timeout = '20ms'")
     }
 
@@ -70,7 +70,7 @@ impl Words {
     }
 
     /// A transaction begins.
-    pub(super) fn begin(&self) -> Vec<String> {
+    pub(super) fn begin_statements(&self) -> Vec<String> {
         vec!["BEGIN".to_owned()]
     }
 
@@ -86,7 +86,7 @@ impl Words {
     }
 
     /// What is said when the table of interleavings has been filled with many rows.
-    pub(super) fn analyze(&self, table: &str) -> Option<String> {
+    pub(super) fn analyze_statement(&self, table: &str) -> Option<String> {
         match self.dialect {
             Dialect::Postgres => Some(format!("VACUUM ANALYZE {table}")),
             Dialect::Mysql => Some(format!("ANALYZE TABLE {table}")),
@@ -96,7 +96,7 @@ impl Words {
 
     /// Behind the definition of the table of interleavings. PostgreSQL finds conflicts by pages of
     /// an index where an update cannot stay on its page: room is left, so that it can.
-    pub(super) fn storage(&self) -> &'static str {
+    pub(super) fn storage_clause(&self) -> &'static str {
         match self.dialect {
             Dialect::Postgres => " WITH (fillfactor = 40)",
             _ => "",

@@ -117,8 +117,8 @@ impl Stage {
         }
         let witness = match connector {
             Connector::Mysql(_) | Connector::Postgres(_) => {
-                let Onlooker { client, server, .. } = connector.onlooker()?;
-                Witness::Server(BlockingWatch::of(client, server)?)
+                let Onlooker { client, server, .. } = connector.open_onlooker()?;
+                Witness::Server(BlockingWatch::from_client(client, server)?)
             }
             Connector::Engine(_) => Witness::Engine(watches),
             _ => Witness::Silent,
@@ -135,7 +135,7 @@ impl Stage {
     ///
     /// # Errors
     /// A connection that broke, or a server that does not let us see who waits.
-    pub(crate) fn play(
+    pub(crate) fn play_script(
         &mut self,
         script: &[Line],
         whom: WaitAttribution,
@@ -217,7 +217,7 @@ impl Stage {
                 Err(RecvTimeoutError::Disconnected) => unreachable!("we hold a sender of each"),
             }
             let ids: Vec<u64> = self.actors.iter().map(|actor| actor.id).collect();
-            let seen = self.witness.look(&ids, &self.clock)?;
+            let seen = self.witness.waiting_sessions(&ids, &self.clock)?;
             // What was answered while we looked is not in what was seen.
             if let Ok((at, answer)) = self.reports.try_recv() {
                 self.take(at, answer, told)?;
@@ -375,7 +375,7 @@ impl Stage {
         for actor in self.actors.iter_mut().filter(|actor| !actor.is_idle()) {
             actor.doing = Doing::Lost;
             self.is_spoiled = true;
-            self.witness.end(actor.id);
+            self.witness.end_session(actor.id);
         }
     }
 }

@@ -31,9 +31,13 @@ pub(crate) enum Witness {
 
 impl Witness {
     /// Which of the sessions with these ids wait, and for which ids where that is told.
-    pub(crate) fn look(&mut self, ids: &[u64], clock: &Clock) -> Result<Vec<Waiting>, WireError> {
+    pub(crate) fn waiting_sessions(
+        &mut self,
+        ids: &[u64],
+        clock: &Clock,
+    ) -> Result<Vec<Waiting>, WireError> {
         match self {
-            Witness::Server(watch) => watch.look(ids, &|| clock.now()),
+            Witness::Server(watch) => watch.look_at_sessions(ids, &|| clock.now()),
             Witness::Engine(watches) => {
                 Ok(watches.iter().map(|watch| watch.is_waiting().then_some(None)).collect())
             }
@@ -52,15 +56,15 @@ impl Witness {
     /// For whom each of these sessions waits; `None` where nobody can say.
     pub(crate) fn blockers(&mut self, ids: &[u64], clock: &Clock) -> Option<Vec<Vec<Blocker>>> {
         match self {
-            Witness::Server(watch) => watch.blockers(ids, &|| clock.now()),
+            Witness::Server(watch) => watch.find_blockers(ids, &|| clock.now()),
             Witness::Engine(_) | Witness::Silent => None,
         }
     }
 
     /// Ends a session from outside.
-    pub(crate) fn end(&mut self, id: u64) {
+    pub(crate) fn end_session(&mut self, id: u64) {
         if let Witness::Server(watch) = self {
-            watch.end(id);
+            watch.end_session(id);
         }
     }
 }

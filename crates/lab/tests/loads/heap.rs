@@ -65,7 +65,7 @@ struct Looking<'a> {
 }
 
 impl Watch for Looking<'_> {
-    fn progress(&mut self, progress: Progress<'_>) {
+    fn report_progress(&mut self, progress: Progress<'_>) {
         match progress {
             Progress::RoundDone { round, .. } if round.rows_changed == 0 => {
                 self.seen.push(rows_looked_at(self.place));
@@ -96,7 +96,7 @@ struct Dropping<'a> {
 }
 
 impl Watch for Dropping<'_> {
-    fn progress(&mut self, progress: Progress<'_>) {
+    fn report_progress(&mut self, progress: Progress<'_>) {
         if let Progress::RoundDone { .. } = progress {
             self.place.query("DROP INDEX IF EXISTS k_1");
         }

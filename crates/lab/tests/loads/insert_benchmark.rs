@@ -7,7 +7,7 @@ use std::time::Duration;
 use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, TimedRound};
 use dbdyno_model::Processors;
 use dbdyno_workload::insert_benchmark::{
-    BenchmarkStep, Class, ConnectionRole, LOAD_STEPS, RolePart, Sizes, Work, expand, sql,
+    BenchmarkStep, Class, ConnectionRole, LOAD_STEPS, RolePart, Sizes, Work, expand_benchmark, sql,
 };
 use dbdyno_workload::{Content, Load, ReadyLoad};
 
@@ -19,20 +19,20 @@ const CLIENTS: u32 = 2;
 const FREE: Conditions<'_> = Conditions { slow: 0.0, processors: Processors::ANY, stop: &GO_ON };
 
 fn scripts(step: BenchmarkStep, sizes: &Sizes, place: &Place) -> Vec<(ConnectionRole, ReadyLoad)> {
-    let part = RolePart::foreground(step, sizes, CLIENTS, SEED);
+    let part = RolePart::of_foreground(step, sizes, CLIENTS, SEED);
     let ready = |role| {
         let content = Content::Dialogue(Arc::new(RolePart { role, ..part.clone() }));
         let load = Load { content, ..step.load(sizes, CLIENTS, SEED) };
         (role, ReadyLoad::compile(&load, place.dialect).unwrap())
     };
-    RolePart::roles(step, sizes, place.dialect).into_iter().map(ready).collect()
+    RolePart::step_roles(step, sizes, place.dialect).into_iter().map(ready).collect()
 }
 
 /// Carries out a step; query steps go on from insert to insert.
 fn step(step: BenchmarkStep, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) -> CrewMeasured {
     let scripts = scripts(step, sizes, place);
     let named = |error| -> CrewMeasured { panic!("{} on {}: {error}", step.name(), place.name) };
-    let work = step.work(sizes);
+    let work = step.planned_work(sizes);
     let first = match work {
         Work::QueriesAtRate(_) => next.clone(),
         Work::Commits(_) | Work::Indexes => vec![0; CLIENTS as usize],
@@ -40,16 +40,16 @@ fn step(step: BenchmarkStep, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) 
     let mut crew = Crew::open(&place.connector, &scripts, &first).unwrap();
     let quiet = &mut |_| {};
     let measured = match work {
-        Work::Commits(commits) => crew.commits(commits, &FREE, quiet),
+        Work::Commits(commits) => crew.run_commits(commits, &FREE, quiet),
         Work::Indexes => {
             let scripts = (0..CLIENTS).map(|client| sql::indexes(place.dialect, client));
-            crew.scripts(&scripts.collect::<Vec<_>>(), &FREE, quiet)
+            crew.run_scripts(&scripts.collect::<Vec<_>>(), &FREE, quiet)
         }
         Work::QueriesAtRate(rate) => {
             let (lead_in, window) = (Duration::from_millis(50), Duration::from_millis(400));
             let rows_per_commit = step.rows_per_commit();
             let timed = TimedRound { rate, rows_per_commit, first_query: 0, lead_in, window };
-            crew.timed(&timed, &FREE, quiet)
+            crew.run_timed(&timed, &FREE, quiet)
         }
     };
     if let Work::QueriesAtRate(_) = work {
@@ -73,9 +73,9 @@ fn content(sizes: &Sizes, place: &Place) -> Vec<String> {
 
 /// Carries out all steps in both places and compares what they leave.
 fn ten_steps(places: [Place; 2]) {
-    let (stages, sizes) = expand(SIZE).unwrap().unwrap();
-    let steps = BenchmarkStep::all(&sizes);
-    assert_eq!(stages.iter().filter_map(dbdyno_model::Stage::measured).count(), steps.len());
+    let (stages, sizes) = expand_benchmark(SIZE).unwrap().unwrap();
+    let steps = BenchmarkStep::all_in_order(&sizes);
+    assert_eq!(stages.iter().filter_map(dbdyno_model::Stage::measured_label).count(), steps.len());
     for place in &places {
         place.fill(&*steps[0].load(&sizes, CLIENTS, SEED).dataset);
     }
@@ -85,13 +85,14 @@ fn ten_steps(places: [Place; 2]) {
         if LOAD_STEPS.contains(&one) {
             let [rows, others] = places.each_ref().map(|place| content(&sizes, place));
             assert_eq!(difference(&rows, &others), None, "after {}", one.name());
-            let counts = |m: &CrewMeasured| [Class::Insert, Class::Delete].map(|c| m.of(c).count);
+            let counts =
+                |m: &CrewMeasured| [Class::Insert, Class::Delete].map(|c| m.turns_of(c).count);
             let [count, other] = measured.each_ref().map(counts);
             assert_eq!(count, other, "{}", one.name());
             continue;
         }
         for (measured, place) in measured.iter().zip(&places) {
-            let found = measured.of(Class::Query).count > 0 && measured.rows_read > 0;
+            let found = measured.turns_of(Class::Query).count > 0 && measured.rows_read > 0;
             assert!(found, "{} on {}: {measured:?}", one.name(), place.name);
         }
     }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dbdyno_load::{Connector, EngineArm, SqliteFile, fill};
+use dbdyno_load::{Connector, EngineArm, SqliteFile, fill_tables};
 use dbdyno_model::design::Device;
 use dbdyno_model::{Design, Dialect, Product, Transport};
 use dbdyno_sandbox::{Home, LaunchOptions, Server, get};
@@ -136,7 +136,7 @@ impl Place {
     }
 
     pub(crate) fn fill(&self, dataset: &dyn Dataset) {
-        let filled = fill(&self.connector, self.dialect, dataset, &GO_ON, &mut |_| {});
+        let filled = fill_tables(&self.connector, self.dialect, dataset, &GO_ON, &mut |_| {});
         filled.unwrap_or_else(|error| panic!("{}, {}: {error}", self.name, dataset.key()));
     }
 

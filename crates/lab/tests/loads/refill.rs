@@ -45,7 +45,7 @@ impl Looking<'_> {
 }
 
 impl Watch for Looking<'_> {
-    fn progress(&mut self, progress: Progress<'_>) {
+    fn report_progress(&mut self, progress: Progress<'_>) {
         if let Progress::RoundDone { round, .. } = progress {
             self.look(round);
         }

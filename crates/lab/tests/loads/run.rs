@@ -1,6 +1,6 @@
 //! A short run on a server that is there.
 
-use dbdyno_lab::{ExperimentOrder, Lab, Watch, measure};
+use dbdyno_lab::{ExperimentOrder, Lab, Watch, run_experiment};
 use dbdyno_model::{Arms, Pin, Plan, Question, Quiet, RoundSchedule, Run, RunStatus};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -48,7 +48,7 @@ pub(crate) fn carry_out(home: &Home, plan: &Plan, watch: &mut dyn Watch) -> Run 
         varied: &[],
         trial_of: None,
     };
-    let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+    let id = run_experiment(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     let run = store.load(&id).unwrap();
     assert_eq!(run.status, RunStatus::Complete);
     run

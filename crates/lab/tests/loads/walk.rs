@@ -54,14 +54,14 @@ fn loads() -> Vec<Load> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP);
     let shop = Custom::parse(SHOP, &std::fs::read_to_string(file).unwrap()).unwrap();
     let own = shop.name.clone();
-    catalog.add(shop).unwrap();
-    let everything = suite::everything();
-    let labels = everything.iter().filter_map(Stage::measured).map(|label| match label {
+    catalog.add_custom(shop).unwrap();
+    let everything = suite::full_suite();
+    let labels = everything.iter().filter_map(Stage::measured_label).map(|label| match label {
         "tpcc" => SMALL_TPCC,
         label => label,
     });
     let labels = labels.chain(OPTIONS).chain([own.as_str()]);
-    let loads = labels.map(|label| catalog.resolve(label, TABLES).unwrap());
+    let loads = labels.map(|label| catalog.resolve_load(label, TABLES).unwrap());
     // Those that take rows away come last: others look for every row.
     let takes = |load: &Load| matches!(load.trend, Trend::Shrinks | Trend::ShrinksAndIsRefilled);
     let (last, mut loads): (Vec<Load>, Vec<Load>) = loads.partition(takes);
@@ -80,8 +80,8 @@ fn one_by_one(load: &Load, place: &Place) -> Result<Vec<EventAnswer>, String> {
     let ready = ReadyLoad::compile(load, place.dialect).unwrap();
     let mut session = ClientSession::open(&place.connector, &ready, 0).map_err(failed)?;
     let answers = (0..OPERATIONS).map(|operation| {
-        session.make(operation);
-        session.ask(operation)
+        session.make_operation(operation);
+        session.ask_operation(operation)
     });
     answers.collect::<Result<_, _>>().map_err(failed)
 }
@@ -262,7 +262,8 @@ fn a_design_of_the_engine_changes_no_answer() {
         Design { device: Device::Simulated(200), ..Design::default() },
     ];
     let catalog = Catalog::default();
-    let loads = ["read-write", SMALL_TPCC].map(|label| catalog.resolve(label, TABLES).unwrap());
+    let loads =
+        ["read-write", SMALL_TPCC].map(|label| catalog.resolve_load(label, TABLES).unwrap());
     for design in designs {
         let place = Place::engine(&design);
         for load in &loads {

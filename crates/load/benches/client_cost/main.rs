@@ -30,7 +30,7 @@ use dbdyno_load::{Connector, RoundSpec, run_round};
 use dbdyno_model::{Dialect, Processors, Secret, Transport};
 use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{FixedScript, Login, MockProtocol, MockServer, Turn};
-use dbdyno_workload::{ReadyLoad, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 
@@ -79,7 +79,7 @@ fn bare_pairs(port: u16, clients: u32, rounds: u64) -> Vec<(Cost, Cost)> {
     let mut pairs = Vec::new();
     for block in 0..10 * rounds {
         for first in [true, false] {
-            if first == (dbdyno_model::random::mix(block).is_multiple_of(2)) {
+            if first == (dbdyno_model::random::mix_bits(block).is_multiple_of(2)) {
                 let cost = ours();
                 pairs.push((cost, bare()));
             } else {
@@ -127,8 +127,8 @@ impl Cost {
 fn serve() {
     let server = MockServer::start(
         MockProtocol::Mysql,
-        Login::trust("bench"),
-        Arc::new(FixedScript(Turn::point())),
+        Login::without_password("bench"),
+        Arc::new(FixedScript(Turn::point_query())),
     )
     .expect("a port is free");
     let Transport::Tcp(_, port) = server.endpoint().transport else { unreachable!() };
@@ -151,14 +151,14 @@ fn start_server() -> (Child, u16) {
 
 fn dbdyno(port: u16, clients: u32, window: Duration) -> Cost {
     let tables = Tables { count: 1, rows: ROWS, seed: 1 };
-    let load = resolve("point-query", tables).expect("the load exists");
+    let load = resolve_load("point-query", tables).expect("the load exists");
     let load = ReadyLoad::compile(&load, Dialect::Mysql).expect("it compiles");
     let endpoint = Endpoint {
         transport: Transport::Tcp("127.0.0.1".into(), port),
         user: "bench".into(),
         password: Secret::default(),
         database: "sbtest".into(),
-        security: dbdyno_wire::Security::off(),
+        security: dbdyno_wire::Security::without_tls(),
     };
     let spec = RoundSpec {
         load: &load,

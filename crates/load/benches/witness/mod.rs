@@ -72,10 +72,10 @@ pub(crate) fn read(from: &mut impl Read) -> io::Result<Vec<Seen>> {
 }
 
 impl Script for Witness {
-    fn turn(&self, connection: u64, statement: u64) -> Turn {
+    fn statement_turn(&self, connection: u64, statement: u64) -> Turn {
         let arrived_ns = monotonic_ns();
         let number = self.next.fetch_add(1, Ordering::AcqRel);
-        let Turn { delay, reply } = self.timed.turn(connection, statement);
+        let Turn { delay, reply } = self.timed.statement_turn(connection, statement);
         let (sleep, until) = match delay {
             ServiceTime::None => (Duration::ZERO, Duration::ZERO),
             ServiceTime::Sleep(time) => (time, time),
@@ -113,7 +113,7 @@ impl Sleeper {
             while !seen.load(Ordering::Relaxed) {
                 due = due.max(monotonic_ns()) + 1_000_000;
                 sleep_until(due);
-                late.record((monotonic_ns() - due).max(0) as u64);
+                late.record_latency((monotonic_ns() - due).max(0) as u64);
             }
             late
         });

@@ -43,7 +43,7 @@ impl Client for MockClient {
         args: &dyn Args,
         into: &mut RowBuffer,
     ) -> Result<StatementCounts, WireError> {
-        into.begin(1);
+        into.begin_rows(1);
         into.push_text(b"1");
         self.execute(statement, args)
     }
@@ -56,7 +56,7 @@ impl Client for MockClient {
         Ok(Rows::default())
     }
 
-    fn bulk(
+    fn bulk_load(
         &mut self,
         _target: &BulkTarget<'_>,
         _more: &mut dyn FnMut(&mut Vec<u8>) -> bool,

@@ -25,11 +25,11 @@ use dbdyno_workload::ReadyLoad;
 
 use crate::clock::VirtualClock;
 use crate::error::LoadError;
-use crate::time::{STOP_CHECK, nanos};
+use crate::time::{STOP_CHECK, duration_ns};
 use crate::usage::ThreadUsage;
 
 pub(crate) use client::MockClient;
-pub(crate) use rounds::{all, run_interleaved, run_round};
+pub(crate) use rounds::{mock_arms, run_interleaved, run_round};
 pub(crate) use speed::Speed;
 use speed::{Host, MockRound, Start};
 
@@ -92,9 +92,9 @@ impl MockArm {
         clients: u32,
         wall: Duration,
     ) -> ThreadUsage {
-        let waited_ns = self.0.model.lag * nanos(wall) as f64 * f64::from(clients);
+        let waited_ns = self.0.model.lag * duration_ns(wall) as f64 * f64::from(clients);
         ThreadUsage {
-            cpu_ns: self.used().client_cpu_ns - opened.client_cpu_ns,
+            cpu_ns: self.total_usage().client_cpu_ns - opened.client_cpu_ns,
             run_delay_ns: waited_ns as u64,
             ..ThreadUsage::default()
         }
@@ -102,8 +102,8 @@ impl MockArm {
 
     /// Opens an arm with empty tables.
     pub fn open(model: MockModel, arm: ArmIndex, clock: VirtualClock) -> MockArm {
-        let opening = clock.opening();
-        clock.take(Duration::from_secs_f64(model.start_s));
+        let opening = clock.next_opening();
+        clock.advance_by(Duration::from_secs_f64(model.start_s));
         let state = State {
             host: Host::new(&model, clock.noise_seed()),
             starts: 0,
@@ -126,11 +126,11 @@ impl MockArm {
         let mut state = self.state();
         state.starts += 1;
         state.asked_ns = 0;
-        self.0.clock.take(Duration::from_secs_f64(self.0.model.start_s));
+        self.0.clock.advance_by(Duration::from_secs_f64(self.0.model.start_s));
     }
 
     /// What was used so far.
-    pub fn used(&self) -> UsedByMock {
+    pub fn total_usage(&self) -> UsedByMock {
         self.state().used
     }
 
@@ -157,8 +157,8 @@ impl MockArm {
     }
 
     /// So many rows are written.
-    pub(crate) fn fill(&self, rows: u64) {
-        self.0.clock.take(ROW.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX)));
+    pub(crate) fn fill_rows(&self, rows: u64) {
+        self.0.clock.advance_by(ROW.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX)));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -167,7 +167,7 @@ impl MockArm {
 
     /// How fast it is in a round of so many clients and this load that begins now, slowed by this
     /// share. Rounds with a lead-in are those that are measured.
-    pub(crate) fn speed(
+    pub(crate) fn round_speed(
         &self,
         load: &ReadyLoad,
         clients: u32,
@@ -195,7 +195,7 @@ impl MockArm {
     }
 
     /// It has been asked for so long, and this many events were answered meanwhile.
-    pub(crate) fn asked(&self, from_ns: u64, time_ns: u64, events: u64) {
+    pub(crate) fn record_events(&self, from_ns: u64, time_ns: u64, events: u64) {
         let mut state = self.state();
         state.asked_ns += time_ns;
         let MockModel { cpu_us, row_us, client_us, .. } = self.0.model;
@@ -203,7 +203,7 @@ impl MockArm {
         state.used.server_cpu_ns += per_event(cpu_us + row_us * state.rows);
         state.used.client_cpu_ns += per_event(client_us);
         state.used.steal_ns += state.host.stolen_ns(from_ns, time_ns) * PROCESSORS;
-        self.0.clock.take(Duration::from_nanos(time_ns));
+        self.0.clock.advance_by(Duration::from_nanos(time_ns));
     }
 
     /// What an event takes that begins at this moment.
@@ -215,9 +215,9 @@ impl MockArm {
     ///
     /// # Errors
     /// [`LoadError::Interrupted`], or that it has died.
-    pub(crate) fn begin(&self, stop: &AtomicBool) -> Result<(), LoadError> {
+    pub(crate) fn accept_clients(&self, stop: &AtomicBool) -> Result<(), LoadError> {
         self.halt(stop)?;
-        self.0.clock.take(CONNECTING);
+        self.0.clock.advance_by(CONNECTING);
         let dies_s = self.0.model.dies_s;
         if dies_s > 0.0 && self.0.clock.now().as_secs_f64() > dies_s {
             let gone = std::io::Error::other(format!("a model that was to die after {dies_s} s"));

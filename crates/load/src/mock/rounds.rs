@@ -23,7 +23,7 @@ use crate::round::{Moment, RoundMeasurement, RoundSpec};
 use crate::session::ClientSession;
 use crate::slices::Slices;
 use crate::tally::{Edges, Tally, add_up};
-use crate::time::nanos;
+use crate::time::duration_ns;
 
 /// Runs one round; see [`crate::run_round`].
 pub(crate) fn run_round(
@@ -31,35 +31,35 @@ pub(crate) fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<RoundMeasurement, LoadError> {
-    arm.begin(spec.stop)?;
+    arm.accept_clients(spec.stop)?;
     let mut sessions = sessions_of(spec, observe)?;
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
     let mut speed = speed_of(arm, spec);
     let begins_ns = arm.clock().now_ns();
-    let open_ns = begins_ns + nanos(spec.lead_in);
-    let span = Span { begins_ns, open_ns, close_ns: open_ns + nanos(spec.window) };
+    let open_ns = begins_ns + duration_ns(spec.lead_in);
+    let span = Span { begins_ns, open_ns, close_ns: open_ns + duration_ns(spec.window) };
     let (mut tallies, mut before) = (Vec::with_capacity(sessions.len()), 0);
     for (client, session) in sessions.iter_mut().enumerate() {
-        let asker = Asker { arm, spec, speed: &mut speed, session, book: books.of(client) };
+        let asker = Asker { arm, spec, speed: &mut speed, session, book: books.of_client(client) };
         let (tally, early) = asker.run(&span)?;
         before += early;
         tallies.push(Ok(tally));
     }
     let counted: u64 = tallies.iter().flatten().map(|tally: &Tally| tally.events).sum();
-    arm.asked(begins_ns, nanos(spec.lead_in), before);
+    arm.record_events(begins_ns, duration_ns(spec.lead_in), before);
     let started_unix_ms = arm.clock().unix_ms();
-    let opened = arm.used();
+    let opened = arm.total_usage();
     observe(Moment::Opened);
-    arm.asked(open_ns, nanos(spec.window), counted);
+    arm.record_events(open_ns, duration_ns(spec.window), counted);
     observe(Moment::Closed);
     let window = spec.window;
     let filing = spec.load.filing();
-    let measured = add_up(tallies, filing, &books, started_unix_ms, nanos(window), window)?;
+    let measured = add_up(tallies, filing, &books, started_unix_ms, duration_ns(window), window)?;
     Ok(RoundMeasurement { usage: arm.usage_since(opened, spec.clients, window), ..measured })
 }
 
 fn speed_of(arm: &MockArm, spec: &RoundSpec<'_>) -> Speed {
-    arm.speed(spec.load, spec.clients, spec.slow, spec.lead_in)
+    arm.round_speed(spec.load, spec.clients, spec.slow, spec.lead_in)
 }
 
 /// Connections that stay are no matter for a model: none of them is young.
@@ -93,10 +93,10 @@ impl Asker<'_, '_, '_> {
         let mut tally = Tally::new(spec.window, self.book.take());
         let mut edges = Edges::new(span.open_ns, span.close_ns, spec.clients);
         let mut operation = spec.first_operation;
-        let number = self.session.number();
-        let mut start_ns = span.begins_ns + nanos(spec.first_rest(number));
+        let number = self.session.client_number();
+        let mut start_ns = span.begins_ns + duration_ns(spec.first_rest(number));
         // Clients do not go in step: but for the first, each is within its first event.
-        let mut left = if number == 0 { 1.0 } else { 1.0 - self.speed.phase() };
+        let mut left = if number == 0 { 1.0 } else { 1.0 - self.speed.draw_phase() };
         let mut early = 0;
         while start_ns < span.close_ns {
             let (answer, took_ns) = self.event(operation, start_ns)?;
@@ -104,7 +104,7 @@ impl Asker<'_, '_, '_> {
             let is_inside = end_ns >= span.open_ns;
             let end_ns = end_ns + if is_inside { self.speed.take_stall_ns() } else { 0 };
             left = 1.0;
-            edges.event(start_ns, end_ns);
+            edges.note_event(start_ns, end_ns);
             if end_ns >= span.close_ns {
                 break;
             }
@@ -116,24 +116,24 @@ impl Asker<'_, '_, '_> {
                 thinking.pause(number, operation - spec.first_operation)
             });
             if !pause.is_zero() {
-                edges.rest();
+                edges.note_rest();
             }
-            start_ns = end_ns + nanos(pause);
+            start_ns = end_ns + duration_ns(pause);
             operation += 1;
         }
-        tally.edge_events = edges.told();
+        tally.edge_events = edges.edge_events();
         Ok((tally, early))
     }
 
     fn event(&mut self, operation: u64, at_ns: u64) -> Result<(EventAnswer, u64), LoadError> {
-        self.session.make(operation);
-        let answer = self.session.ask(operation)?;
+        self.session.make_operation(operation);
+        let answer = self.session.ask_operation(operation)?;
         Ok((answer, self.arm.event_ns(self.speed, at_ns)))
     }
 }
 
 /// The models, if all arms are.
-pub(crate) fn all<'a>(specs: &Arms<RoundSpec<'a>>) -> Option<Arms<&'a MockArm>> {
+pub(crate) fn mock_arms<'a>(specs: &Arms<RoundSpec<'a>>) -> Option<Arms<&'a MockArm>> {
     let model = |spec: &RoundSpec<'a>| match spec.connector {
         Connector::Mock(arm) => Some(arm),
         _ => None,
@@ -150,7 +150,7 @@ pub(crate) fn run_interleaved(
 ) -> Result<Arms<RoundMeasurement>, (ArmIndex, LoadError)> {
     let failed = |arm: ArmIndex| move |error: LoadError| (arm, error);
     let mut sessions = Arms::try_from_fn(specs.indices(), |arm| {
-        arms[arm].begin(specs[arm].stop).map_err(failed(arm))?;
+        arms[arm].accept_clients(specs[arm].stop).map_err(failed(arm))?;
         sessions_of(&specs[arm], &mut |moment| observe(arm, moment)).map_err(failed(arm))
     })?;
     let total = slices.window * slices.count;
@@ -161,17 +161,19 @@ pub(crate) fn run_interleaved(
     let mut parts = Arms::from_fn(specs.indices(), |arm| Part {
         speed: speed_of(arms[arm], &specs[arm]),
         clients: (0..specs[arm].clients as usize)
-            .map(|client| SliceWork::new(Tally::new(total, books[arm].of(client)), &specs[arm]))
+            .map(|client| {
+                SliceWork::new(Tally::new(total, books[arm].of_client(client)), &specs[arm])
+            })
             .collect(),
         opened: UsedByMock::default(),
     });
     let mut started_unix_ms = 0;
-    for turn in 0..slices.turns() {
+    for turn in 0..slices.total_turns() {
         let arm = slices.arm_of(turn);
         if turn == slices.lead_ins() {
             started_unix_ms = arms[arm].clock().unix_ms();
             for (arm, part) in parts.iter_mut() {
-                part.opened = arms[arm].used();
+                part.opened = arms[arm].total_usage();
                 observe(arm, Moment::Opened);
             }
         }
@@ -231,13 +233,13 @@ impl Part {
         slice: Slice,
     ) -> Result<(), LoadError> {
         let begun_ns = arm.clock().now_ns();
-        let open_ns = begun_ns + nanos(slice.lead_in);
+        let open_ns = begun_ns + duration_ns(slice.lead_in);
         let (mut over_ns, mut events) = (begun_ns, 0);
         for (done, session) in self.clients.iter_mut().zip(sessions) {
             let mut event = |done: &mut SliceWork, at_ns: u64| {
                 events += 1;
-                session.make(done.operation);
-                let answer = session.ask(done.operation)?;
+                session.make_operation(done.operation);
+                let answer = session.ask_operation(done.operation)?;
                 done.operation += 1;
                 let took_ns = arm.event_ns(&mut self.speed, at_ns);
                 Ok::<_, LoadError>((answer, at_ns + took_ns))
@@ -247,7 +249,7 @@ impl Part {
                 start_ns = event(done, start_ns)?.1;
             }
             let opened_ns = start_ns;
-            while start_ns < opened_ns + nanos(slice.window) {
+            while start_ns < opened_ns + duration_ns(slice.window) {
                 let (answer, end_ns) = event(done, start_ns)?;
                 let since_open_ns = done.counted_ns + (end_ns - opened_ns);
                 done.tally.count(&answer, end_ns - start_ns, since_open_ns);
@@ -259,7 +261,7 @@ impl Part {
             }
             over_ns = over_ns.max(start_ns);
         }
-        arm.asked(begun_ns, over_ns - begun_ns, events);
+        arm.record_events(begun_ns, over_ns - begun_ns, events);
         Ok(())
     }
 
@@ -278,7 +280,7 @@ impl Part {
         let measured = add_up(tallies, filing, books, started_unix_ms, at_work_ns, wall)?;
         let usage = arm.usage_since(self.opened, clients as u32, Duration::from_nanos(at_work_ns));
         Ok(RoundMeasurement {
-            usage: usage.times(counted_ns as f64 / at_work_ns.max(1) as f64),
+            usage: usage.scaled_by(counted_ns as f64 / at_work_ns.max(1) as f64),
             ..measured
         })
     }

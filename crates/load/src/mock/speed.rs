@@ -5,7 +5,7 @@ use std::time::Duration;
 use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{ArmIndex, MockModel};
 
-use crate::time::nanos;
+use crate::time::duration_ns;
 
 /// The host changes by tenths of a second.
 const TICK_NS: u64 = 100_000_000;
@@ -172,13 +172,13 @@ impl Speed {
 
     /// Where in its first event a client is when the round begins, 0 to 1: clients do not go in
     /// step.
-    pub(super) fn phase(&mut self) -> f64 {
+    pub(super) fn draw_phase(&mut self) -> f64 {
         uniform(&mut self.stream)
     }
 }
 
 fn to_ns(seconds: f64) -> u64 {
-    nanos(Duration::from_secs_f64(seconds))
+    duration_ns(Duration::from_secs_f64(seconds))
 }
 
 fn uniform(stream: &mut RandomStream) -> f64 {

@@ -11,7 +11,7 @@ use crate::book::{Book, Books};
 use crate::error::LoadError;
 use crate::round::RoundMeasurement;
 use crate::tally::{Tally, add_up};
-use crate::time::nanos;
+use crate::time::duration_ns;
 use crate::usage::ThreadUsage;
 
 /// The four moments of an event, nanoseconds since the window opened.
@@ -41,7 +41,7 @@ pub(super) struct Account {
 impl Account {
     pub(super) fn new(window: Duration, book: Option<Arc<Book>>) -> Account {
         Account {
-            window_ns: nanos(window) as i64,
+            window_ns: duration_ns(window) as i64,
             tally: Tally::new(window, book),
             open: OpenLoop::default(),
             usage_at_open: None,
@@ -62,15 +62,15 @@ impl Account {
 
     /// Counts an event that was answered.
     #[inline]
-    pub(super) fn event(&mut self, times: Times, answer: &EventAnswer) {
+    pub(super) fn count_event(&mut self, times: Times, answer: &EventAnswer) {
         let Times { intended_ns, free_ns, sent_ns, end_ns } = times;
         let window = 0..self.window_ns;
         if window.contains(&intended_ns) {
             self.open.offered += 1;
             let response_ns = (end_ns - intended_ns) as u64;
-            self.open.response.record(response_ns);
-            self.tally.respond(Some(answer.kind), response_ns);
-            self.open.lag.record((sent_ns - intended_ns.max(free_ns)) as u64);
+            self.open.response.record_latency(response_ns);
+            self.tally.record_response(Some(answer.kind), response_ns);
+            self.open.lag.record_latency((sent_ns - intended_ns.max(free_ns)) as u64);
         }
         if window.contains(&end_ns) {
             self.tally.count(answer, (end_ns - sent_ns) as u64, end_ns as u64);
@@ -78,13 +78,18 @@ impl Account {
     }
 
     /// Counts an event for which nobody came until `give_up_ns`; its kind where that is known.
-    pub(super) fn unanswered(&mut self, kind: Option<u32>, intended_ns: i64, give_up_ns: i64) {
+    pub(super) fn count_unanswered(
+        &mut self,
+        kind: Option<u32>,
+        intended_ns: i64,
+        give_up_ns: i64,
+    ) {
         if (0..self.window_ns).contains(&intended_ns) {
             let waited_ns = (give_up_ns - intended_ns) as u64;
             self.open.offered += 1;
             self.open.unanswered += 1;
-            self.open.response.record(waited_ns);
-            self.tally.respond(kind, waited_ns);
+            self.open.response.record_latency(waited_ns);
+            self.tally.record_response(kind, waited_ns);
         }
     }
 }
@@ -93,7 +98,7 @@ impl Account {
 ///
 /// # Errors
 /// [`LoadError::NothingFinished`].
-pub(super) fn conclude(
+pub(super) fn conclude_round(
     accounts: Vec<Account>,
     filing: &Filing,
     books: &Books,

@@ -45,7 +45,7 @@ pub(super) struct Feed {
 impl Feed {
     /// The events of a schedule that are meant for before `close_ns`.
     pub(super) fn new(schedule: ArrivalSchedule, close_ns: i64) -> Feed {
-        let first = schedule.number();
+        let first = schedule.next_number();
         let feed = Feed {
             times: (0..RING).map(|_| AtomicI64::new(0)).collect(),
             taken: AtomicU64::new(first),
@@ -60,7 +60,7 @@ impl Feed {
 
     /// Takes the next event; `None` when there is none left in the window.
     #[inline]
-    pub(super) fn claim(&self) -> Option<Due> {
+    pub(super) fn claim_next(&self) -> Option<Due> {
         loop {
             let number = self.taken.load(Ordering::Acquire);
             if number >= self.end.load(Ordering::Acquire) {
@@ -127,7 +127,7 @@ mod tests {
     fn every_event_is_taken_once_with_its_time() {
         let close_ns = 4_000_000_000;
         let feed = Feed::new(schedule("poisson:80000"), close_ns);
-        let take_all = || std::iter::from_fn(|| feed.claim()).collect::<Vec<_>>();
+        let take_all = || std::iter::from_fn(|| feed.claim_next()).collect::<Vec<_>>();
         let mut taken: Vec<Due> = thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(take_all)).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
@@ -140,7 +140,7 @@ mod tests {
         }
         assert!(taken.len() as u64 > 3 * RING);
         assert!(truth.next_ns().unwrap() >= close_ns, "an event is missing");
-        assert_eq!(feed.claim(), None);
+        assert_eq!(feed.claim_next(), None);
     }
 
     #[test]
@@ -148,6 +148,6 @@ mod tests {
         let mut later = schedule("1000");
         later.skip_to(1000);
         let feed = Feed::new(later, 1_000_000_000);
-        assert_eq!(feed.claim(), Some(Due { number: 1000, intended_ns: 500_000 }));
+        assert_eq!(feed.claim_next(), Some(Due { number: 1000, intended_ns: 500_000 }));
     }
 }

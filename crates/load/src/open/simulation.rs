@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use super::account::{Account, conclude};
+use super::account::{Account, conclude_round};
 use super::feed::Feed;
 use super::pace::Clock;
 use super::{Asks, Limits, serve};
@@ -100,7 +100,7 @@ impl Clock for Simulated {
 struct Simulation<F>(F);
 
 impl<F: FnMut(u64) -> Result<EventAnswer, LoadError>> Asks for Simulation<F> {
-    fn ask(&mut self, number: u64) -> Result<EventAnswer, LoadError> {
+    fn ask_event(&mut self, number: u64) -> Result<EventAnswer, LoadError> {
         (self.0)(number)
     }
 
@@ -168,7 +168,7 @@ impl Case {
         let client = |thread: usize| {
             let mut clock = Simulated { time: Arc::clone(&time), thread };
             let server = clock.clone();
-            let mut account = Account::new(self.window(), books.of(thread));
+            let mut account = Account::new(self.window(), books.of_client(thread));
             // All are asleep before the first one begins.
             clock.sleep_until(-1_000 * MS + thread as i64);
             let ask = |number: u64| -> Result<EventAnswer, LoadError> {
@@ -196,7 +196,7 @@ impl Case {
                 (0..self.clients).map(|number| scope.spawn(move || client(number))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        conclude(accounts, &filing, &books, 0, 1, self.window()).unwrap()
+        conclude_round(accounts, &filing, &books, 0, 1, self.window()).unwrap()
     }
 
     /// What it must count.
@@ -218,15 +218,15 @@ impl Case {
                     open.unanswered += 1;
                     (give_up_ns - intended_ns) as u64
                 } else {
-                    open.lag.record(0);
+                    open.lag.record_latency(0);
                     (end_ns - intended_ns) as u64
                 };
-                open.response.record(response_ns);
-                class.response.record(response_ns);
+                open.response.record_latency(response_ns);
+                class.response.record_latency(response_ns);
             }
             if (0..self.window_ns).contains(&end_ns) {
-                service.record((end_ns - sent_ns) as u64);
-                class.service.record((end_ns - sent_ns) as u64);
+                service.record_latency((end_ns - sent_ns) as u64);
+                class.service.record_latency((end_ns - sent_ns) as u64);
             }
         }
         Truth { open, service, by_class }
@@ -255,7 +255,7 @@ impl Case {
 
 /// Between 0.3 and 2.3 ms, never twice the same time of day.
 fn some_service_ns(number: u64) -> i64 {
-    300_001 + (dbdyno_model::random::mix(number) % 2_000_003) as i64
+    300_001 + (dbdyno_model::random::mix_bits(number) % 2_000_003) as i64
 }
 
 #[test]

@@ -11,7 +11,7 @@ use dbdyno_wire::{
     Args, BulkTarget, Client, Param, RowBuffer, Rows, StatementCounts, StatementId, WireError,
 };
 
-use super::words::{KNOWN, Verb, Words, key, parts};
+use super::words::{KNOWN, Verb, Words, key, split_key};
 use super::{refused, settings};
 use crate::error::still_open;
 
@@ -73,7 +73,7 @@ impl RocksArm {
             std::hint::black_box(value.last());
             true
         };
-        database.walk(&[], WalkDirection::Forwards, usize::MAX, read).map_err(failed)?;
+        database.walk_entries(&[], WalkDirection::Forwards, usize::MAX, read).map_err(failed)?;
         Ok(RocksArm(Arc::new(Open { database, directory, library, settings, log, tables })))
     }
 
@@ -162,7 +162,7 @@ impl RocksClient {
             Verb::Walk(..) => 2,
         };
         if let Some(into) = &mut into {
-            into.begin(columns);
+            into.begin_rows(columns);
         }
         match verb {
             Verb::Get(table) => self.get(table, number(args.get(0))?, into),
@@ -207,7 +207,7 @@ impl RocksClient {
     ) -> Result<StatementCounts, WireError> {
         let (mut rows, mut last, mut is_ordered) = (0, None, true);
         let visit = |key: &[u8], value: &[u8]| {
-            let Some((of, number)) = parts(key) else { return false };
+            let Some((of, number)) = split_key(key) else { return false };
             if of != table {
                 return false;
             }
@@ -228,7 +228,10 @@ impl RocksClient {
             }
             true
         };
-        self.open.database.walk(&key(table, from), direction, most, visit).map_err(failed)?;
+        self.open
+            .database
+            .walk_entries(&key(table, from), direction, most, visit)
+            .map_err(failed)?;
         if !is_ordered {
             return Err(refused(format!("keys from {from} on came {direction:?} out of order")));
         }
@@ -238,13 +241,15 @@ impl RocksClient {
 
 impl Client for RocksClient {
     fn prepare(&mut self, sql: &str) -> Result<StatementId, WireError> {
-        let Some(Words::Prepared(verb)) = Words::of(sql) else { return Err(meaningless(sql)) };
+        let Some(Words::Prepared(verb)) = Words::from_statement(sql) else {
+            return Err(meaningless(sql));
+        };
         let mut missing = "";
         let number = |table| {
             missing = table;
             self.open.number(table)
         };
-        let verb = verb.on(number).ok_or_else(|| unknown(missing))?;
+        let verb = verb.on_table(number).ok_or_else(|| unknown(missing))?;
         self.verbs.push(verb);
         Ok(StatementId(self.verbs.len() as u32 - 1))
     }
@@ -273,7 +278,7 @@ impl Client for RocksClient {
 
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
         let open = &self.open;
-        match Words::of(sql) {
+        match Words::from_statement(sql) {
             Some(Words::Create(table)) => open.create(table)?,
             Some(Words::Drop(table)) => open.drop_table(table)?,
             Some(Words::IsThere(table)) => {
@@ -292,7 +297,7 @@ impl Client for RocksClient {
         Ok(Rows::default())
     }
 
-    fn bulk(
+    fn bulk_load(
         &mut self,
         target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,

@@ -57,7 +57,7 @@ fn settings(options: &RocksOptions, memory_mb: u64, processors: usize) -> String
         ("bytes_per_sync", (8 * MB).to_string()),
         ("use_direct_reads", is_direct.to_string()),
         ("use_direct_io_for_flush_and_compaction", is_direct.to_string()),
-        ("compression", options.compression().to_owned()),
+        ("compression", options.compression_name().to_owned()),
     ];
     for (name, value) in &options.own {
         match settings.iter_mut().find(|(known, _)| known == name) {

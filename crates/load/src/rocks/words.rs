@@ -28,7 +28,7 @@ pub(super) const KNOWN: &str = "CREATE TABLE t, DROP TABLE t, TABLE t, FLUSH, SE
 
 impl<'a> Words<'a> {
     /// `None` for what is not understood.
-    pub(super) fn of(text: &'a str) -> Option<Words<'a>> {
+    pub(super) fn from_statement(text: &'a str) -> Option<Words<'a>> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         Some(match words[..] {
             ["CREATE", "TABLE", table] => Words::Create(table),
@@ -62,7 +62,7 @@ impl<T> Verb<T> {
     }
 
     /// The same on a table by its number.
-    pub(super) fn on<N>(self, number: impl FnOnce(T) -> Option<N>) -> Option<Verb<N>> {
+    pub(super) fn on_table<N>(self, number: impl FnOnce(T) -> Option<N>) -> Option<Verb<N>> {
         Some(match self {
             Verb::Get(table) => Verb::Get(number(table)?),
             Verb::Put(table) => Verb::Put(number(table)?),
@@ -87,7 +87,7 @@ pub(super) fn key(table: u32, number: i64) -> [u8; KEY] {
 }
 
 /// The table and the number of a key; `None` for what is no key of ours.
-pub(super) fn parts(key: &[u8]) -> Option<(u32, i64)> {
+pub(super) fn split_key(key: &[u8]) -> Option<(u32, i64)> {
     let key: &[u8; KEY] = key.try_into().ok()?;
     let (table, rest) = key.split_first_chunk::<TABLE>()?;
     let number = rest.first_chunk::<NUMBER>()?;
@@ -105,17 +105,17 @@ mod tests {
         let keys: Vec<_> =
             (0..3).flat_map(|table| numbers.map(|number| key(table, number))).collect();
         assert!(keys.is_sorted() && keys.windows(2).all(|two| two[0] != two[1]));
-        assert_eq!(parts(&key(7, -256)), Some((7, -256)));
-        assert_eq!(parts(b"short"), None);
+        assert_eq!(split_key(&key(7, -256)), Some((7, -256)));
+        assert_eq!(split_key(b"short"), None);
     }
 
     #[test]
     fn words_are_understood_or_not_at_all() {
         let walk = Verb::Walk("kv", WalkDirection::Backwards, 10);
-        assert_eq!(Words::of(" SEEK kv  ? PREV 10 "), Some(Words::Prepared(walk)));
-        assert_eq!(Words::of("PUT kv ? AT ?"), Some(Words::Prepared(Verb::Put("kv"))));
+        assert_eq!(Words::from_statement(" SEEK kv  ? PREV 10 "), Some(Words::Prepared(walk)));
+        assert_eq!(Words::from_statement("PUT kv ? AT ?"), Some(Words::Prepared(Verb::Put("kv"))));
         for other in ["", "BEGIN", "GET kv", "GET kv ? ?", "SEEK kv ? NEXT x", "SELECT 1"] {
-            assert_eq!(Words::of(other), None, "{other}");
+            assert_eq!(Words::from_statement(other), None, "{other}");
         }
     }
 }

@@ -40,7 +40,7 @@ impl Allowance {
     /// Adds what a file of this length may have.
     pub(super) fn add_file(&self, length: u64) -> Option<()> {
         if length > BYTES_MOST {
-            return self.refuse();
+            return self.mark_exceeded();
         }
         self.own.set(self.own.get().saturating_add(length.saturating_mul(BYTES_PER_BYTE)));
         Some(())
@@ -52,15 +52,15 @@ impl Allowance {
     }
 
     /// As if more had been asked for than there is.
-    pub(super) fn refuse(&self) -> Option<()> {
+    pub(super) fn mark_exceeded(&self) -> Option<()> {
         self.is_met.set(true);
         None
     }
 
     /// Takes so many bytes; nothing where there are not so many.
-    pub(super) fn take(&self, bytes: u64) -> Option<()> {
+    pub(super) fn take_bytes(&self, bytes: u64) -> Option<()> {
         let left = (self.all.get().checked_sub(bytes), self.own.get().checked_sub(bytes));
-        let (Some(all), Some(own)) = left else { return self.refuse() };
+        let (Some(all), Some(own)) = left else { return self.mark_exceeded() };
         self.all.set(all);
         self.own.set(own);
         Some(())

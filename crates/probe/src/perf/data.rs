@@ -43,7 +43,7 @@ pub struct Window {
 
 impl Window {
     /// All samples.
-    pub fn whole(name: Option<String>) -> Window {
+    pub fn all_samples(name: Option<String>) -> Window {
         Window { unix_ns: (0, u64::MAX), processes: Vec::new(), name }
     }
 }
@@ -73,7 +73,7 @@ pub struct Stacks {
 
 impl Stacks {
     /// Adds those of another window.
-    pub fn add(&mut self, other: &Stacks) {
+    pub fn add_window(&mut self, other: &Stacks) {
         self.collapsed.push_str(&other.collapsed);
         self.samples += other.samples;
         self.event = self.event.take().or_else(|| other.event.clone());
@@ -122,7 +122,7 @@ pub enum SampleKind {
 ///
 /// # Errors
 /// A file that is not one of `perf record`, is damaged, or has samples of two events.
-pub fn stacks(
+pub fn read_stacks(
     host: &dyn Host,
     file: &Path,
     windows: &[Window],
@@ -131,7 +131,7 @@ pub fn stacks(
     let wrong = |error: linux_perf_data::Error| format!("{}: {error}", file.display());
     let unreadable = |error: std::io::Error| format!("{}: {error}", file.display());
     let opened = dbdyno_files::open(file).map_err(unreadable)?;
-    if let Some(damage) = sections::damage(&opened).map_err(unreadable)? {
+    if let Some(damage) = sections::find_damage(&opened).map_err(unreadable)? {
         return Err(format!("{} is damaged: {damage}", file.display()));
     }
     let PerfFileReader { mut perf_file, mut record_iter } =
@@ -266,7 +266,7 @@ struct Asleep {
 impl<'w> Reader<'w> {
     fn new(windows: &'w [Window], kind: SampleKind) -> Reader<'w> {
         let mut objects = Objects::default();
-        let kernel = objects.number(KERNEL);
+        let kernel = objects.number_of(KERNEL);
         Reader {
             windows,
             objects,
@@ -352,7 +352,7 @@ impl<'w> Reader<'w> {
     ) {
         let path = text(&path.as_slice());
         if is_user {
-            let object = self.objects.number(&path);
+            let object = self.objects.number_of(&path);
             self.maps.map(pid, start, length, object, offset);
         } else if path == KERNEL_BEGINS {
             self.kernel_begins = Some(offset);
@@ -439,7 +439,7 @@ impl<'w> Reader<'w> {
             let address = if stack.is_empty() { address } else { address.wrapping_sub(1) };
             match is_kernel {
                 true => stack.push(Place { object: self.kernel, offset: address }),
-                false => match self.maps.place(pid, address) {
+                false => match self.maps.place_of(pid, address) {
                     Some(place) => stack.push(place),
                     None if stack.is_empty() => stack.push(UNKNOWN),
                     // Where there is no frame pointer, anything may stand in its place.
@@ -495,11 +495,12 @@ impl<'w> Reader<'w> {
             };
             for ((tid, places), periods) in window {
                 let samples = periods / mean;
-                let mut line = symbols.line(&places);
+                let mut line = symbols.stack_line(&places);
                 if self.kind == SampleKind::Waits {
                     line = format!("thread {tid};{line}");
                 }
-                if let Some(file) = places.first().and_then(|place| symbols.unnamed(*place)) {
+                if let Some(file) = places.first().and_then(|place| symbols.file_if_unnamed(*place))
+                {
                     *stacks.unnamed.entry(file).or_default() += samples;
                 }
                 stacks.samples += samples;
@@ -513,7 +514,7 @@ impl<'w> Reader<'w> {
                 }
                 *lines.entry(line).or_default() += samples;
             }
-            stacks.unread = symbols.unread().clone();
+            stacks.unread = symbols.unread_files().clone();
             // A sample without an address says nothing.
             lines.remove("");
             for (line, samples) in lines {
@@ -648,7 +649,7 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), self.file()).unwrap();
             assert!(is_perf_data(file.path()).unwrap());
-            stacks(&Local, file.path(), windows, SampleKind::Samples).unwrap()
+            read_stacks(&Local, file.path(), windows, SampleKind::Samples).unwrap()
         }
     }
 
@@ -659,7 +660,8 @@ mod tests {
             recorded.sample_without_callers(7, count);
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), recorded.file()).unwrap();
-            stacks(&Local, file.path(), &[Window::whole(None)], SampleKind::Samples).err()
+            read_stacks(&Local, file.path(), &[Window::all_samples(None)], SampleKind::Samples)
+                .err()
         };
         assert_eq!(damage(0), None);
         for count in [1, 1 << 61, u64::MAX] {
@@ -699,8 +701,8 @@ mod tests {
         });
         let path = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(path.path(), &file).unwrap();
-        let whole = [Window::whole(None)];
-        let error = stacks(&Local, path.path(), &whole, SampleKind::Samples).unwrap_err();
+        let whole = [Window::all_samples(None)];
+        let error = read_stacks(&Local, path.path(), &whole, SampleKind::Samples).unwrap_err();
         assert!(error.contains("lie one upon the other"), "{error}");
         let mut file = recorded().file();
         let (from, length) = (104_u64, file.len() as u64);
@@ -711,7 +713,7 @@ mod tests {
         let attribute = [file[from as usize..from as usize + 64].to_vec(), ids].concat();
         file.extend([attribute.clone(), attribute].concat());
         std::fs::write(path.path(), &file).unwrap();
-        let error = stacks(&Local, path.path(), &whole, SampleKind::Samples).unwrap_err();
+        let error = read_stacks(&Local, path.path(), &whole, SampleKind::Samples).unwrap_err();
         assert!(error.contains("ids of its events lie one upon the other"), "{error}");
     }
 
@@ -731,7 +733,7 @@ mod tests {
 
     #[test]
     fn samples_are_of_processes_of_a_name_or_of_all_but_the_idle_one() {
-        let whole = |name: Option<&str>| Window::whole(name.map(str::to_owned));
+        let whole = |name: Option<&str>| Window::all_samples(name.map(str::to_owned));
         let found = recorded().stacks(&[whole(Some("postgres")), whole(Some("cc1")), whole(None)]);
         let samples: Vec<f64> = found.iter().map(|stacks| (stacks.samples * 1.2).round()).collect();
         assert_eq!(samples, [4.0, 1.0, 5.0]);
@@ -762,7 +764,7 @@ mod tests {
         let window = Window { unix_ns: (150_000, 550_000), processes: vec![7], name: None };
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), recorded.file()).unwrap();
-        let found = stacks(&Local, file.path(), &[window], SampleKind::Waits).unwrap();
+        let found = read_stacks(&Local, file.path(), &[window], SampleKind::Waits).unwrap();
         assert_eq!(found[0].lost, 3);
         assert_eq!(
             found[0].collapsed,
@@ -785,7 +787,10 @@ mod tests {
         assert!(!is_perf_data(Path::new(&handed)).unwrap());
         let whole = std::io::read_to_string(reader).unwrap();
         assert_eq!(whole, "main;work 3\n", "nothing of a pipe is taken away");
-        assert!(stacks(&Local, file.path(), &[Window::whole(None)], SampleKind::Samples).is_err());
+        assert!(
+            read_stacks(&Local, file.path(), &[Window::all_samples(None)], SampleKind::Samples)
+                .is_err()
+        );
     }
 
     proptest! {
@@ -804,7 +809,7 @@ mod tests {
             let place = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(place.path(), &file).unwrap();
             for kind in [SampleKind::Samples, SampleKind::Waits] {
-                let _told = stacks(&Local, place.path(), &[Window::whole(None)], kind);
+                let _told = read_stacks(&Local, place.path(), &[Window::all_samples(None)], kind);
             }
         }
     }

@@ -15,7 +15,7 @@ const WRITTEN_MOST: usize = 16 << 10;
 /// A name without its mangling: that of its language, or where that is not known of the one that
 /// its form shows. Of one that has no end there is the beginning; what is no mangled name, or too
 /// long for one, stays.
-pub(super) fn demangled(name: &str, language: Option<DwLang>) -> String {
+pub(super) fn demangle_name(name: &str, language: Option<DwLang>) -> String {
     let text = (name.len() <= MANGLED_MOST).then(|| match language {
         None => of_rust(name).or_else(|| of_cpp(name)),
         Some(gimli::DW_LANG_Rust) => of_rust(name),
@@ -33,7 +33,7 @@ pub(super) fn demangled(name: &str, language: Option<DwLang>) -> String {
 }
 
 /// The beginning of a text, of so many bytes at most.
-pub(super) fn beginning(text: &str, most: usize) -> &str {
+pub(super) fn text_beginning(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -78,7 +78,7 @@ impl fmt::Write for BoundedText {
             return Ok(());
         }
         if !self.is_full {
-            self.text.push_str(beginning(piece, room));
+            self.text.push_str(text_beginning(piece, room));
         }
         self.is_full = true;
         Err(fmt::Error)
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn a_name_without_end_is_written_to_a_limit() {
-        let short = demangled(&doubled(3), None);
+        let short = demangle_name(&doubled(3), None);
         assert!(short.starts_with("f(std::pair<int, int>") && short.ends_with(')'), "{short}");
         // Of this one there would be 578 MB.
         let name = doubled(30);
         assert!(name.len() < 400, "{}", name.len());
         for language in [None, Some(gimli::DW_LANG_C_plus_plus_17)] {
-            let text = demangled(&name, language);
+            let text = demangle_name(&name, language);
             assert!(text.starts_with("f(std::pair<int, int>"), "{text:.60}");
             assert!((WRITTEN_MOST - 4..=WRITTEN_MOST).contains(&text.len()), "{}", text.len());
         }
@@ -126,13 +126,13 @@ mod tests {
     #[test]
     fn what_is_no_mangled_name_stays() {
         for name in ["main", "d", "_start", "f<int>", "_Z"] {
-            assert_eq!(demangled(name, None), name);
+            assert_eq!(demangle_name(name, None), name);
         }
         let long = format!("_Z{}{}v", MANGLED_MOST, "a".repeat(MANGLED_MOST));
-        assert_eq!(demangled(&long, None), long);
-        assert_eq!(demangled("_ZN4main4workEv", None), "main::work()");
-        assert_eq!(demangled("_ZN4main4workEv", Some(gimli::DW_LANG_C)), "_ZN4main4workEv");
+        assert_eq!(demangle_name(&long, None), long);
+        assert_eq!(demangle_name("_ZN4main4workEv", None), "main::work()");
+        assert_eq!(demangle_name("_ZN4main4workEv", Some(gimli::DW_LANG_C)), "_ZN4main4workEv");
         let rust = "_ZN4core3fmt5write17h0123456789abcdefE";
-        assert_eq!(demangled(rust, None), "core::fmt::write");
+        assert_eq!(demangle_name(rust, None), "core::fmt::write");
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    pub(super) fn number(&mut self, path: &str) -> u32 {
+    pub(super) fn number_of(&mut self, path: &str) -> u32 {
         if let Some(number) = self.numbers.get(path) {
             return *number;
         }
@@ -70,8 +70,8 @@ impl Maps {
         self.spaces.remove(&pid);
     }
 
-    pub(super) fn place(&self, pid: i32, address: u64) -> Option<Place> {
-        let mapping = self.spaces.get(&pid)?.at(address)?;
+    pub(super) fn place_of(&self, pid: i32, address: u64) -> Option<Place> {
+        let mapping = self.spaces.get(&pid)?.mapping_at(address)?;
         Some(Place { object: mapping.object, offset: address.wrapping_add(mapping.shift) })
     }
 }
@@ -83,13 +83,14 @@ mod tests {
     #[test]
     fn an_address_is_of_what_was_mapped_there_last() {
         let mut objects = Objects::default();
-        let (server, library) = (objects.number("/usr/sbin/mysqld"), objects.number("/lib/c.so"));
-        assert_eq!(objects.number("/usr/sbin/mysqld"), server);
+        let (server, library) =
+            (objects.number_of("/usr/sbin/mysqld"), objects.number_of("/lib/c.so"));
+        assert_eq!(objects.number_of("/usr/sbin/mysqld"), server);
         let mut maps = Maps::default();
         maps.map(7, 0x1000, 0x1000, server, 0x400);
         maps.map(7, 0x1800, 0x100, library, 0);
         let place = |maps: &Maps, pid, address| {
-            maps.place(pid, address).map(|place| (objects.path(place.object), place.offset))
+            maps.place_of(pid, address).map(|place| (objects.path(place.object), place.offset))
         };
         assert_eq!(place(&maps, 7, 0x1010), Some(("/usr/sbin/mysqld", 0x410)));
         assert_eq!(place(&maps, 7, 0x1801), Some(("/lib/c.so", 1)));

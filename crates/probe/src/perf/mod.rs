@@ -21,4 +21,4 @@ mod space;
 mod symbols;
 mod units;
 
-pub use data::{SampleKind, Stacks, Window, is_perf_data, stacks};
+pub use data::{SampleKind, Stacks, Window, is_perf_data, read_stacks};

@@ -27,7 +27,7 @@ use object::{
 };
 
 use super::allowance::{Allowance, NoProgram};
-use super::mangled::{MANGLED_MOST, demangled};
+use super::mangled::{MANGLED_MOST, demangle_name};
 use super::units::DebugInformation;
 
 /// Where debug packages of distributions put their files.
@@ -85,7 +85,7 @@ impl Program {
     ///
     /// # Errors
     /// The debug information of that place would take more than may be kept.
-    pub(super) fn frames(&self, offset: u64) -> Result<Vec<String>, NoProgram> {
+    pub(super) fn frames_at(&self, offset: u64) -> Result<Vec<String>, NoProgram> {
         let part = self
             .segments
             .iter()
@@ -100,7 +100,7 @@ impl Program {
         let after = self.table.partition_point(|(begin, ..)| *begin <= address);
         let found = after.checked_sub(1).map(|at| &self.table[at]);
         let found = found.filter(|(begin, length, _)| address - begin < (*length).max(1));
-        Ok(found.map(|(.., name)| demangled(name, None)).into_iter().collect())
+        Ok(found.map(|(.., name)| demangle_name(name, None)).into_iter().collect())
     }
 }
 
@@ -126,7 +126,7 @@ fn opened(path: &Path, build_id: Option<&Vec<u8>>, allowance: &Rc<Allowance>) ->
         }
         None => debug_information(&file, allowance),
     };
-    table.sort_by_cached_key(|(address, _, name)| (*address, plainness(name)));
+    table.sort_by_cached_key(|(address, _, name)| (*address, plainness_key(name)));
     table.dedup_by_key(|(address, ..)| *address);
     Some(Program { debug, segments: segments(&file), table, allowance: allowance.clone() })
 }
@@ -147,7 +147,7 @@ struct CountedFile {
 impl Read for CountedFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(bytes)?;
-        let taken = self.allowance.take(read as u64);
+        let taken = self.allowance.take_bytes(read as u64);
         taken.map(|()| read).ok_or_else(|| io::ErrorKind::FileTooLarge.into())
     }
 }
@@ -178,7 +178,7 @@ fn debug_information(file: &ElfFile<'_>, allowance: &Allowance) -> Option<DebugI
 /// The bytes of a section, for which room is made when it is known that there are not too many.
 fn unpacked<'d>(section: &impl ObjectSection<'d>, allowance: &Allowance) -> Option<Arc<[u8]>> {
     let packed = section.compressed_data().ok()?;
-    allowance.take(packed.uncompressed_size)?;
+    allowance.take_bytes(packed.uncompressed_size)?;
     Some(packed.decompress().ok()?.as_ref().into())
 }
 
@@ -251,7 +251,7 @@ fn functions(file: &ElfFile<'_>, allowance: &Allowance) -> Option<Vec<(u64, u64,
             let entry = table.symbol(symbol.index()).ok().filter(|_| is_function);
             let from = entry.map(|entry| entry.st_name(file.endian()) as usize);
             let Some(name) = from.and_then(|from| name_in(strings.get(from..)?)) else { continue };
-            allowance.take(SYMBOL_BYTES + name.len() as u64)?;
+            allowance.take_bytes(SYMBOL_BYTES + name.len() as u64)?;
             all.push((symbol.address(), symbol.size(), name.to_owned()));
         }
     }
@@ -273,7 +273,7 @@ fn name_in(strings: &[u8]) -> Option<&str> {
 }
 
 /// Of names of one function the plainest comes first: `malloc` before `__libc_malloc`.
-pub(super) fn plainness(name: &str) -> (usize, usize, String) {
+pub(super) fn plainness_key(name: &str) -> (usize, usize, String) {
     let bare = name.trim_start_matches('_');
     (name.len() - bare.len(), name.len(), name.to_owned())
 }
@@ -336,7 +336,7 @@ mod tests {
         });
         let offset = offset.expect("we are mapped");
         let found =
-            (0..64).map(|byte| program.frames(offset + byte).unwrap()).find(|all| all.len() > 1);
+            (0..64).map(|byte| program.frames_at(offset + byte).unwrap()).find(|all| all.len() > 1);
         let found = found.expect("a function that was put into another");
         assert!(found.iter().any(|name| name.contains("within")), "{found:?}");
         assert!(found.last().unwrap().contains("around"), "{found:?}");
@@ -455,7 +455,7 @@ mod tests {
                 (0x40_1020, 0, "start".to_owned()),
             ],
         };
-        let name = |offset| program.frames(offset).unwrap().concat();
+        let name = |offset| program.frames_at(offset).unwrap().concat();
         let found = [0x100f, 0x1010, 0x1013, 0x1014, 0x1020, 0x1021, 0x3000].map(name);
         assert_eq!(found, ["", "main::work()", "main::work()", "", "start", "", ""]);
     }
@@ -463,7 +463,7 @@ mod tests {
     #[test]
     fn a_function_with_several_names_has_the_plainest() {
         let mut names = ["__libc_malloc", "malloc", "__malloc", "mallocate"];
-        names.sort_by_cached_key(|name| plainness(name));
+        names.sort_by_cached_key(|name| plainness_key(name));
         assert_eq!(names, ["malloc", "mallocate", "__malloc", "__libc_malloc"]);
     }
 }

@@ -22,7 +22,7 @@ const IDS_BYTES: u64 = 16;
 const LITTLE: &[u8; 8] = b"PERFILE2";
 
 /// What is wrong with the parts of a file; nothing where they lie within it.
-pub(super) fn damage(file: &File) -> io::Result<Option<&'static str>> {
+pub(super) fn find_damage(file: &File) -> io::Result<Option<&'static str>> {
     let length = file.metadata()?.len();
     if length < HEADER_BYTES {
         return Ok(Some("it ends within its header"));

@@ -68,7 +68,7 @@ impl Space {
     }
 
     /// What is mapped at an address.
-    pub(super) fn at(&self, address: u64) -> Option<Mapping> {
+    pub(super) fn mapping_at(&self, address: u64) -> Option<Mapping> {
         let (mut next, mut found) = (&self.root, None);
         while let Some(node) = next {
             if node.mapping.start <= address {
@@ -211,8 +211,8 @@ mod tests {
         }
         children.iter().for_each(|child| count(&child.root, &mut known));
         assert!(known.len() < 5_000 + 2_000 * 40, "{}", known.len());
-        assert_eq!(parent.at(0x1900).map(|found| found.object), Some(1));
-        assert_eq!(children[1].at(0x1900).map(|found| found.object), Some(2));
+        assert_eq!(parent.mapping_at(0x1900).map(|found| found.object), Some(1));
+        assert_eq!(children[1].mapping_at(0x1900).map(|found| found.object), Some(2));
     }
 
     proptest! {
@@ -228,7 +228,7 @@ mod tests {
                 prop_assert!(is_balanced(&space.root));
             }
             for (address, object) in (0..).zip(each) {
-                prop_assert_eq!(space.at(address).map(|found| found.object), object);
+                prop_assert_eq!(space.mapping_at(address).map(|found| found.object), object);
             }
         }
     }

@@ -19,7 +19,7 @@ use dbdyno_host::{Host, kernel};
 
 use super::allowance::{BYTES_MOST, NoProgram};
 use super::maps::{Objects, Place, READY, UNKNOWN};
-use super::program::{Program, plainness};
+use super::program::{Program, plainness_key};
 
 /// The number under which the kernel stands among files.
 pub(super) const KERNEL: &str = "[kernel]";
@@ -77,7 +77,7 @@ impl<'o> Symbols<'o> {
     }
 
     /// A stack, whose places are innermost first, as a line that begins with the outermost.
-    pub(super) fn line(&mut self, places: &[Place]) -> String {
+    pub(super) fn stack_line(&mut self, places: &[Place]) -> String {
         let mut line = String::new();
         for place in places.iter().rev() {
             let (frames, _) = self.frames(*place);
@@ -95,7 +95,7 @@ impl<'o> Symbols<'o> {
     }
 
     /// The file of a place in a function without a name.
-    pub(super) fn unnamed(&mut self, place: Place) -> Option<String> {
+    pub(super) fn file_if_unnamed(&mut self, place: Place) -> Option<String> {
         let (frames, has_name) = self.frames(place);
         (!has_name).then(|| frames.concat().trim_matches(['[', ']']).to_owned())
     }
@@ -119,7 +119,7 @@ impl<'o> Symbols<'o> {
     }
 
     /// Files that were not read for their size, and why.
-    pub(super) fn unread(&self) -> &BTreeMap<String, &'static str> {
+    pub(super) fn unread_files(&self) -> &BTreeMap<String, &'static str> {
         &self.unread
     }
 
@@ -146,7 +146,7 @@ impl<'o> Symbols<'o> {
             }
             opened.ok()
         });
-        let frames = file.as_ref().map(|program| program.frames(place.offset));
+        let frames = file.as_ref().map(|program| program.frames_at(place.offset));
         let frames = frames.transpose().unwrap_or_else(|_| {
             // Names of some of its functions would tell of one as of another.
             *file = None;
@@ -172,7 +172,7 @@ fn clean(name: &str) -> String {
 /// Where each function of the running kernel begins; none where it is not the one that begins
 /// there, or where addresses are hidden.
 fn kernel_functions(host: &dyn Host, begins: Option<u64>) -> Vec<(u64, String)> {
-    let text = host.kernel_text(&kernel::proc("kallsyms")).unwrap_or_default();
+    let text = host.kernel_text(&kernel::proc_path("kallsyms")).unwrap_or_default();
     let function = |line: &str| {
         let mut words = line.split_whitespace();
         let address = u64::from_str_radix(words.next()?, 16).ok().filter(|at| *at > 0)?;
@@ -184,7 +184,7 @@ fn kernel_functions(host: &dyn Host, begins: Option<u64>) -> Vec<(u64, String)> 
     if !begins.is_some_and(|begins| all.iter().any(|(at, name)| *at == begins && name == "_text")) {
         return Vec::new();
     }
-    all.sort_by_cached_key(|(address, name)| (*address, plainness(name)));
+    all.sort_by_cached_key(|(address, name)| (*address, plainness_key(name)));
     all.dedup_by_key(|(address, _)| *address);
     all
 }
@@ -221,15 +221,15 @@ mod tests {
         assert_eq!(a_function_of_this_program(1), 2);
         let (path, offset) = offset_of(address);
         let mut objects = Objects::default();
-        let place = Place { object: objects.number(&path), offset };
+        let place = Place { object: objects.number_of(&path), offset };
         let mut symbols = Symbols::new(&Local, &objects, None, HashMap::new());
-        let line = symbols.line(&[place]);
+        let line = symbols.stack_line(&[place]);
         assert!(line.contains("a_function_of_this_program"), "{line}");
-        assert_eq!(symbols.unnamed(place), None);
+        assert_eq!(symbols.file_if_unnamed(place), None);
         let other = HashMap::from([(path.clone(), vec![1, 2, 3])]);
         let mut symbols = Symbols::new(&Local, &objects, None, other);
         let name = path.rsplit('/').next().unwrap();
-        assert_eq!(symbols.unnamed(place).as_deref(), Some(name), "it is another build");
+        assert_eq!(symbols.file_if_unnamed(place).as_deref(), Some(name), "it is another build");
     }
 
     #[test]

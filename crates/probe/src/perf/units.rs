@@ -22,7 +22,7 @@ use gimli::{
 };
 
 use super::allowance::{Allowance, NoProgram};
-use super::mangled::{MANGLED_MOST, beginning, demangled};
+use super::mangled::{MANGLED_MOST, demangle_name, text_beginning};
 
 /// Functions at one address: a compiler inlines some ten into another.
 const INLINED_MOST: usize = 256;
@@ -108,7 +108,7 @@ impl DebugInformation {
         let mut entries = unit.entries_raw(None).ok()?;
         while !entries.is_empty() {
             if entries.next_depth() > DEPTH_MOST {
-                return allowance.refuse();
+                return allowance.mark_exceeded();
             }
             let Some(abbreviation) = entries.read_abbreviation().ok()? else { continue };
             let is_function =
@@ -124,7 +124,7 @@ impl DebugInformation {
                 }
                 let Some(mut ranges) = unit.attr_ranges(attribute.value()).ok()? else { continue };
                 while ranges.next().ok()?.is_some() {
-                    allowance.take(RANGE_BYTES)?;
+                    allowance.take_bytes(RANGE_BYTES)?;
                 }
             }
         }
@@ -142,7 +142,7 @@ impl DebugInformation {
             let Some((name, language)) = raw.filter(|_| names.len() < INLINED_MOST) else {
                 return Vec::new();
             };
-            names.push(beginning(&demangled(&name, language), MANGLED_MOST).to_owned());
+            names.push(text_beginning(&demangle_name(&name, language), MANGLED_MOST).to_owned());
         }
         names
     }
@@ -157,7 +157,7 @@ fn unit_ranges(dwarf: &Dwarf<Bytes>, allowance: &Allowance) -> Option<Vec<UnitRa
         let Ok(unit) = dwarf.unit(header) else { continue };
         let Ok(mut own) = dwarf.unit_ranges(&unit) else { continue };
         while let Ok(Some(range)) = own.next() {
-            allowance.take(RANGE_BYTES)?;
+            allowance.take_bytes(RANGE_BYTES)?;
             ranges.push(UnitRange {
                 begin: range.begin,
                 end: range.end,

@@ -60,7 +60,7 @@ impl Dag {
 }
 
 impl Order for Dag {
-    fn arrived(&mut self, dependencies: Dependencies<'_>, progress: &Progress) {
+    fn on_arrival(&mut self, dependencies: Dependencies<'_>, progress: &Progress) {
         let Dependencies { sequence, low, on } = dependencies;
         let mut waits_for = 0;
         if low > progress.low {
@@ -77,7 +77,7 @@ impl Order for Dag {
         }
     }
 
-    fn committed(&mut self, sequence: Sequence, progress: &Progress) {
+    fn on_commit(&mut self, sequence: Sequence, progress: &Progress) {
         if sequence.0 > self.base.0 + self.nodes.len() as u64 {
             self.push(sequence, 0);
         }

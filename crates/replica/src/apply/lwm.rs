@@ -13,12 +13,12 @@ pub(super) struct Lwm {
 }
 
 impl Order for Lwm {
-    fn arrived(&mut self, dependencies: Dependencies<'_>, _progress: &Progress) {
+    fn on_arrival(&mut self, dependencies: Dependencies<'_>, _progress: &Progress) {
         let Dependencies { sequence, low, on } = dependencies;
         self.waiting.push_back((sequence, on.last().map_or(low, |&last| last.max(low))));
     }
 
-    fn committed(&mut self, _sequence: Sequence, _progress: &Progress) {}
+    fn on_commit(&mut self, _sequence: Sequence, _progress: &Progress) {}
 
     fn next(&mut self, progress: &Progress) -> Option<Sequence> {
         let &(sequence, last) = self.waiting.front()?;

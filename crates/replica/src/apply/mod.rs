@@ -84,18 +84,18 @@ impl Applier {
     }
 
     /// One step; what is to be done is added to `actions`.
-    pub fn step(&mut self, event: ApplyEvent<'_>, actions: &mut Vec<ApplyAction>) {
+    pub fn handle_event(&mut self, event: ApplyEvent<'_>, actions: &mut Vec<ApplyAction>) {
         match event {
             ApplyEvent::Arrived(dependencies) => {
                 self.arrives(dependencies.sequence, Stage::Arrived);
                 let Applier { variant, progress, .. } = self;
-                variant.order().arrived(dependencies, progress);
+                variant.order().on_arrival(dependencies, progress);
             }
             ApplyEvent::Known(sequence) => {
                 self.arrives(sequence, Stage::Committed);
                 self.progress.move_low();
                 let Applier { variant, progress, .. } = self;
-                variant.order().committed(sequence, progress);
+                variant.order().on_commit(sequence, progress);
             }
             ApplyEvent::Executed(sequence) => {
                 self.progress.set(sequence, Stage::Arrived, Stage::Executed);
@@ -106,7 +106,7 @@ impl Applier {
             ApplyEvent::Committed(sequence) => {
                 let Applier { variant, progress, .. } = self;
                 progress.commit(sequence);
-                variant.order().committed(sequence, progress);
+                variant.order().on_commit(sequence, progress);
                 self.free += 1;
                 if self.order == ApplyOrder::Kept
                     && progress.above.front() == Some(&Stage::Executed)
@@ -124,12 +124,12 @@ impl Applier {
     }
 
     /// All up to this one have committed: the low-water mark.
-    pub fn applied(&self) -> Sequence {
+    pub fn low_water_mark(&self) -> Sequence {
         self.progress.low
     }
 
     /// Transactions that are here, from the first that has not committed on.
-    pub(crate) fn backlog(&self) -> usize {
+    pub(crate) fn backlog_length(&self) -> usize {
         self.progress.above.len()
     }
 

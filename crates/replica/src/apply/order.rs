@@ -8,9 +8,9 @@ use crate::ids::Sequence;
 /// Which transaction is executed next: the seam.
 pub(super) trait Order {
     /// A transaction is here; `progress` has those before it that have committed.
-    fn arrived(&mut self, dependencies: Dependencies<'_>, progress: &Progress);
+    fn on_arrival(&mut self, dependencies: Dependencies<'_>, progress: &Progress);
     /// It has committed, as `progress` says already.
-    fn committed(&mut self, sequence: Sequence, progress: &Progress);
+    fn on_commit(&mut self, sequence: Sequence, progress: &Progress);
     /// The transaction that may be executed now.
     fn next(&mut self, progress: &Progress) -> Option<Sequence>;
 }

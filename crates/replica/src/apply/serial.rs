@@ -16,11 +16,11 @@ impl Serial {
 }
 
 impl Order for Serial {
-    fn arrived(&mut self, dependencies: Dependencies<'_>, _progress: &Progress) {
+    fn on_arrival(&mut self, dependencies: Dependencies<'_>, _progress: &Progress) {
         self.newest = dependencies.sequence;
     }
 
-    fn committed(&mut self, sequence: Sequence, progress: &Progress) {
+    fn on_commit(&mut self, sequence: Sequence, progress: &Progress) {
         self.newest = self.newest.max(sequence);
         self.begun = self.begun.max(progress.low);
     }

@@ -49,18 +49,18 @@ fn is_of(entry: u64, row: u64) -> bool {
 
 impl LastWriters for Array {
     #[inline]
-    fn writer(&self, row: RowKey) -> Sequence {
+    fn last_writer(&self, row: RowKey) -> Sequence {
         let (bucket, row) = Array::place(row);
         let found = self.entries(bucket).iter().find(|&&entry| is_of(entry, row));
         found.map_or(Sequence::NONE, |entry| Sequence(self.base.0 + entry % SEQUENCES))
     }
 
-    fn begin(&mut self, writer: Sequence) -> NoteResult {
+    fn begin_transaction(&mut self, writer: Sequence) -> NoteResult {
         if writer.0 - self.base.0 < SEQUENCES { NoteResult::Done } else { NoteResult::Full }
     }
 
     #[inline]
-    fn note(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
+    fn note_writer(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
         let (bucket, row) = Array::place(row);
         let entry = row | (writer.0 - self.base.0);
         let found = self.entries(bucket).iter().position(|&known| is_of(known, row));
@@ -79,7 +79,7 @@ impl LastWriters for Array {
         self.base = newest;
     }
 
-    fn collect(&mut self, _stable: Sequence, newest: Sequence) -> CollectedWriters {
+    fn collect_garbage(&mut self, _stable: Sequence, newest: Sequence) -> CollectedWriters {
         let rows: u64 = self.words.iter().step_by(WORDS).sum();
         self.clear(newest);
         CollectedWriters { rows: rows as usize, forgotten: newest, barrier: newest }

@@ -33,18 +33,18 @@ impl Direct {
 
 impl LastWriters for Direct {
     #[inline]
-    fn writer(&self, row: RowKey) -> Sequence {
+    fn last_writer(&self, row: RowKey) -> Sequence {
         Sequence(self.base.0 + u64::from(self.last[Direct::place(row)]))
     }
 
     #[inline]
-    fn begin(&mut self, writer: Sequence) -> NoteResult {
+    fn begin_transaction(&mut self, writer: Sequence) -> NoteResult {
         let fits = u32::try_from(writer.0 - self.base.0).is_ok();
         if fits { NoteResult::Done } else { NoteResult::Full }
     }
 
     #[inline]
-    fn note(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
+    fn note_writer(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
         self.last[Direct::place(row)] = (writer.0 - self.base.0) as u32;
         NoteResult::Done
     }
@@ -54,7 +54,7 @@ impl LastWriters for Direct {
         self.base = newest;
     }
 
-    fn collect(&mut self, _stable: Sequence, _newest: Sequence) -> CollectedWriters {
+    fn collect_garbage(&mut self, _stable: Sequence, _newest: Sequence) -> CollectedWriters {
         CollectedWriters { rows: 0, forgotten: Sequence::NONE, barrier: Sequence::NONE }
     }
 }

@@ -44,13 +44,13 @@ impl Hasher for AsItIs {
 
 impl LastWriters for Exact {
     #[inline]
-    fn writer(&self, row: RowKey) -> Sequence {
+    fn last_writer(&self, row: RowKey) -> Sequence {
         let found = self.younger.get(&row.0).or_else(|| self.older.get(&row.0));
         Sequence(found.copied().unwrap_or(0))
     }
 
     #[inline]
-    fn note(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
+    fn note_writer(&mut self, row: RowKey, writer: Sequence) -> NoteResult {
         self.younger.insert(row.0, writer.0);
         NoteResult::Done
     }
@@ -59,7 +59,7 @@ impl LastWriters for Exact {
         *self = Exact::default();
     }
 
-    fn collect(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters {
+    fn collect_garbage(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters {
         if stable < self.older_until {
             return CollectedWriters {
                 rows: 0,

@@ -55,16 +55,16 @@ fn text(row: RowKey) -> Text {
 }
 
 impl LastWriters for Hash {
-    fn writer(&self, row: RowKey) -> Sequence {
+    fn last_writer(&self, row: RowKey) -> Sequence {
         self.sets.get(&text(row)[..]).map_or(Sequence::NONE, |set| set.last())
     }
 
-    fn begin(&mut self, writer: Sequence) -> NoteResult {
+    fn begin_transaction(&mut self, writer: Sequence) -> NoteResult {
         self.current = Some(Arc::new(Transactions::up_to(writer)));
         NoteResult::Done
     }
 
-    fn note(&mut self, row: RowKey, _writer: Sequence) -> NoteResult {
+    fn note_writer(&mut self, row: RowKey, _writer: Sequence) -> NoteResult {
         let set = self.current.as_ref().expect("a transaction has begun");
         self.sets.insert(Box::from(text(row)), set.clone());
         NoteResult::Done
@@ -74,7 +74,7 @@ impl LastWriters for Hash {
         self.sets.clear();
     }
 
-    fn collect(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters {
+    fn collect_garbage(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters {
         let before = self.sets.len();
         let applied = Transactions::up_to(stable);
         self.sets.retain(|_, set| !set.is_within(&applied));

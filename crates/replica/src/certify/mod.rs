@@ -53,7 +53,7 @@ pub enum CertifierEvent<'a> {
 /// What it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertifierAction {
-    /// The transaction commits. [`Certifier::previous`] says more.
+    /// The transaction commits. [`Certifier::previous_writers`] says more.
     Passed {
         /// Its number.
         sequence: Sequence,
@@ -105,7 +105,7 @@ impl Certifier {
     }
 
     /// One step.
-    pub fn step(&mut self, event: CertifierEvent<'_>) -> CertifierAction {
+    pub fn handle_event(&mut self, event: CertifierEvent<'_>) -> CertifierAction {
         let Certifier { writers, state } = self;
         match writers {
             Writers::Hash(hash) => state.step(hash, event),
@@ -118,17 +118,17 @@ impl Certifier {
     /// Of the transaction that passed last: the writers of its rows before it. It may be
     /// applied when these are, and all up to [`Certifier::barrier`]; those that are not above it
     /// are of no further use.
-    pub fn previous(&self) -> &[Sequence] {
+    pub fn previous_writers(&self) -> &[Sequence] {
         &self.state.previous
     }
 
-    /// See [`Certifier::previous`].
+    /// See [`Certifier::previous_writers`].
     pub fn barrier(&self) -> Sequence {
         self.state.barrier
     }
 
     /// The transaction that passed last.
-    pub fn newest(&self) -> Sequence {
+    pub fn newest_sequence(&self) -> Sequence {
         self.state.newest
     }
 }
@@ -142,7 +142,7 @@ impl State {
         match event {
             CertifierEvent::Transaction { snapshot, rows } => self.certify(writers, snapshot, rows),
             CertifierEvent::Stable(stable) => {
-                let collected = writers.collect(stable.min(self.newest), self.newest);
+                let collected = writers.collect_garbage(stable.min(self.newest), self.newest);
                 self.forgotten = self.forgotten.max(collected.forgotten);
                 self.barrier = self.barrier.max(collected.barrier);
                 CertifierAction::Collected(collected.rows)
@@ -158,7 +158,7 @@ impl State {
     ) -> CertifierAction {
         // Nothing here branches on what is found, so that the next rows are looked up meanwhile.
         self.previous.clear();
-        self.previous.extend(rows.iter().map(|&row| writers.writer(row)));
+        self.previous.extend(rows.iter().map(|&row| writers.last_writer(row)));
         let newest = self.previous.iter().copied().max().unwrap_or_default();
         let may_be = newest.max(self.forgotten);
         if may_be > snapshot && !rows.is_empty() {
@@ -184,8 +184,8 @@ impl State {
 
     /// False if there is no room for all.
     fn note(&self, writers: &mut impl LastWriters, rows: &[RowKey], writer: Sequence) -> bool {
-        writers.begin(writer) == NoteResult::Done
-            && rows.iter().all(|&row| writers.note(row, writer) == NoteResult::Done)
+        writers.begin_transaction(writer) == NoteResult::Done
+            && rows.iter().all(|&row| writers.note_writer(row, writer) == NoteResult::Done)
     }
 
     /// All up to this one may have written any row from now on.

@@ -5,13 +5,13 @@ use crate::ids::{RowKey, Sequence};
 /// The last writers of rows.
 pub(super) trait LastWriters {
     /// The last writer of the row if it is known; else one up to which all are forgotten.
-    fn writer(&self, row: RowKey) -> Sequence;
+    fn last_writer(&self, row: RowKey) -> Sequence;
 
     /// Notes its writer now. `Full` if there is no room: then it is to be cleared first.
-    fn note(&mut self, row: RowKey, writer: Sequence) -> NoteResult;
+    fn note_writer(&mut self, row: RowKey, writer: Sequence) -> NoteResult;
 
     /// Called once before the rows of a transaction are noted. `Full` as above.
-    fn begin(&mut self, writer: Sequence) -> NoteResult {
+    fn begin_transaction(&mut self, writer: Sequence) -> NoteResult {
         let _ = writer;
         NoteResult::Done
     }
@@ -20,7 +20,7 @@ pub(super) trait LastWriters {
     fn clear(&mut self, newest: Sequence);
 
     /// Forgets what is not needed.
-    fn collect(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters;
+    fn collect_garbage(&mut self, stable: Sequence, newest: Sequence) -> CollectedWriters;
 }
 
 /// What became of a note.

@@ -79,12 +79,12 @@ impl Tracker {
     }
 
     /// One step; a transaction gets its dependencies.
-    pub fn step(&mut self, event: TrackerEvent<'_>) -> Option<Dependencies<'_>> {
+    pub fn handle_event(&mut self, event: TrackerEvent<'_>) -> Option<Dependencies<'_>> {
         match event {
             TrackerEvent::Committed { parent, rows } => Some(self.committed(parent, rows)),
             TrackerEvent::Applied(stable) => {
                 if let Variant::Dag(certifier) = &mut self.variant {
-                    certifier.step(certify::CertifierEvent::Stable(stable));
+                    certifier.handle_event(certify::CertifierEvent::Stable(stable));
                 }
                 None
             }
@@ -98,10 +98,11 @@ impl Tracker {
         self.on.clear();
         let mut low = match &mut self.variant {
             Variant::CommitOrder => parent,
-            Variant::Writeset(writeset) => writeset.committed(sequence, parent, rows),
+            Variant::Writeset(writeset) => writeset.last_committed(sequence, parent, rows),
             Variant::Dag(certifier) => {
-                certifier.step(certify::CertifierEvent::Transaction { snapshot: before, rows });
-                self.on.extend_from_slice(certifier.previous());
+                certifier
+                    .handle_event(certify::CertifierEvent::Transaction { snapshot: before, rows });
+                self.on.extend_from_slice(certifier.previous_writers());
                 certifier.barrier().min(before)
             }
         };

@@ -23,7 +23,7 @@ impl Writeset {
     }
 
     /// Its `last_committed`.
-    pub(super) fn committed(
+    pub(super) fn last_committed(
         &mut self,
         sequence: Sequence,
         parent: Sequence,

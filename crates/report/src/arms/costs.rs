@@ -52,7 +52,7 @@ impl Quantity {
         [Quantity::ServerCpu, Quantity::Switches, Quantity::Read, Quantity::Written];
 
     /// For people.
-    pub(super) fn called(self) -> &'static str {
+    pub(super) fn display_name(self) -> &'static str {
         match self {
             Quantity::ServerCpu => "server CPU µs/op",
             Quantity::Switches => "context switches/op",
@@ -71,7 +71,7 @@ impl Quantity {
         }
     }
 
-    pub(super) fn of(self, arm: &ArmView) -> Option<f64> {
+    pub(super) fn value_in(self, arm: &ArmView) -> Option<f64> {
         match self {
             Quantity::ServerCpu => arm.server_cpu_us_per_op,
             Quantity::Switches => arm.context_switches_per_op,
@@ -81,13 +81,13 @@ impl Quantity {
     }
 
     /// What was found of it; none where one of the arms was not observed.
-    pub(super) fn between(self, answer: &Answer) -> Option<Cost> {
+    pub(super) fn cost_in(self, answer: &Answer) -> Option<Cost> {
         if let Some(MetricView { ratio, ratio_low, ratio_high, verdict, .. }) = self.judged(answer)
         {
             let verdict = Some(*verdict);
             return Some(Cost { ratio: *ratio, low: *ratio_low, high: *ratio_high, verdict });
         }
-        let (base, test) = (self.of(&answer.view.base)?, self.of(&answer.view.test)?);
+        let (base, test) = (self.value_in(&answer.view.base)?, self.value_in(&answer.view.test)?);
         let ratio = Some(test / base).filter(|ratio| ratio.is_finite());
         Some(Cost { ratio, low: None, high: None, verdict: None })
     }
@@ -96,19 +96,19 @@ impl Quantity {
         answer.view.metrics.iter().find(|metric| metric.metric == self.name())
     }
 
-    pub(super) fn figure(self, answer: &Answer) -> Option<Figure> {
-        let (base, test) = (self.of(&answer.view.base)?, self.of(&answer.view.test)?);
+    pub(super) fn figure_in(self, answer: &Answer) -> Option<Figure> {
+        let (base, test) = (self.value_in(&answer.view.base)?, self.value_in(&answer.view.test)?);
         if base < LEAST && test < LEAST {
             return Some(figure_without_ratio(NEXT_TO_NOTHING));
         }
-        let cost = self.between(answer)?;
+        let cost = self.cost_in(answer)?;
         let Some(ratio) = cost.ratio else { return Some(figure_without_ratio("∞")) };
         let decimals = decimals(ratio);
         let verdict = cost.verdict.map(as_of_a_rate);
         Some(Figure {
             sign: cost.verdict.map_or("", sign),
             interval: figure::interval(cost.low, cost.high, decimals),
-            ..Figure::plain(ratio, verdict, decimals, Better::Less)
+            ..Figure::of_ratio(ratio, verdict, decimals, Better::Less)
         })
     }
 }
@@ -135,10 +135,10 @@ pub(super) fn rate_by_cpu(row: &Row, at: usize) -> Option<RateByCpu> {
 }
 
 impl RateByCpu {
-    pub(super) fn figure(&self) -> Figure {
+    pub(super) fn as_figure(&self) -> Figure {
         Figure {
             interval: figure::interval(self.low, self.high, DECIMALS),
-            ..Figure::plain(self.rqps, Some(self.verdict), DECIMALS, Better::More)
+            ..Figure::of_ratio(self.rqps, Some(self.verdict), DECIMALS, Better::More)
         }
     }
 }
@@ -155,7 +155,7 @@ pub(super) fn about_sharing(view: &ArmsView) -> Option<String> {
     let mut shares: Vec<f64> = shares.collect();
     shares.sort_by(f64::total_cmp);
     let ends = [*shares.first()?, *shares.last()?];
-    let [least, most] = ends.map(|share| number::fixed(100.0 * share, 0));
+    let [least, most] = ends.map(|share| number::format_fixed(100.0 * share, 0));
     let shares = if least == most { least } else { format!("{least} to {most}") };
     Some(format!(
         "One client shares a processor with its server and takes {shares}{}% of the processor time \
@@ -185,13 +185,13 @@ pub(super) fn median<'a>(
     better: Better,
 ) -> Option<Figure> {
     let known = figures.filter_map(|figure| Some((figure.ratio?, figure.verdict)));
-    let (ratio, verdict) = groups::middle(known)?;
-    Some(Figure::plain(ratio, verdict, decimals(ratio), better))
+    let (ratio, verdict) = groups::median_ratio(known)?;
+    Some(Figure::of_ratio(ratio, verdict, decimals(ratio), better))
 }
 
 fn figure_without_ratio(number: &str) -> Figure {
     let number = number.to_owned();
-    let nothing = Figure::plain(1.0, None, DECIMALS, Better::Less);
+    let nothing = Figure::of_ratio(1.0, None, DECIMALS, Better::Less);
     Figure { number, ratio: None, shade: Shade::None, ..nothing }
 }
 

@@ -3,9 +3,9 @@
 use super::costs::{self, Quantity, RateByCpu};
 use super::rows::Answer;
 use super::view::ArmsView;
-use dbdyno_document::csv::{line, number};
+use dbdyno_document::csv::{number_field, record_line};
 
-use crate::csv::{ARM_COLUMNS, metric_columns, metrics};
+use crate::csv::{ARM_COLUMNS, metric_columns, metric_fields};
 
 /// What is known of an answer, once against the reference and once, with `before_` in front,
 /// against the arm before.
@@ -54,7 +54,7 @@ pub fn arms_csv(view: &ArmsView) -> String {
     names.extend(metric_columns());
     names.extend(UNJUDGED.map(|(name, _)| name.to_owned()));
     names.extend(BY_CPU_COLUMNS.map(str::to_owned));
-    let mut csv = line(names);
+    let mut csv = record_line(names);
     for row in view.in_order() {
         for (at, (arm, found)) in view.arms.iter().zip(&row.arms).enumerate() {
             let mut fields = vec![
@@ -69,7 +69,7 @@ pub fn arms_csv(view: &ArmsView) -> String {
             ];
             fields.extend(answer(found.answer.as_ref()));
             fields.extend(answer(found.step.as_ref()));
-            fields.extend(ARM_COLUMNS.map(|(_, of)| number(found.did.as_ref().and_then(of))));
+            fields.extend(ARM_COLUMNS.map(|(_, of)| number_field(found.did.as_ref().and_then(of))));
             fields.push(arm.ended.clone().unwrap_or_default());
             let notes = found.answer.iter().flat_map(|answer| &answer.notes);
             let of_run = view.notes.iter().filter(|note| note.is_of_run);
@@ -80,7 +80,7 @@ pub fn arms_csv(view: &ArmsView) -> String {
             fields.extend(costs_of(found.answer.as_ref()));
             fields.push(row.is_on_one_processor.to_string());
             fields.extend(by_cpu(costs::rate_by_cpu(row, at)));
-            csv.push_str(&line(fields));
+            csv.push_str(&record_line(fields));
         }
     }
     csv
@@ -88,32 +88,31 @@ pub fn arms_csv(view: &ArmsView) -> String {
 
 /// What is judged beside the rate, and what its operations cost of what those of the reference do.
 fn costs_of(answer: Option<&Answer>) -> Vec<String> {
-    let mut fields = metrics(answer.map_or(&[][..], |answer| &answer.view.metrics[..]));
-    fields
-        .extend(UNJUDGED.map(|(_, quantity)| {
-            number(answer.and_then(|answer| quantity.between(answer)?.ratio))
-        }));
+    let mut fields = metric_fields(answer.map_or(&[][..], |answer| &answer.view.metrics[..]));
+    fields.extend(UNJUDGED.map(|(_, quantity)| {
+        number_field(answer.and_then(|answer| quantity.cost_in(answer)?.ratio))
+    }));
     fields
 }
 
 fn by_cpu(of: Option<RateByCpu>) -> [String; BY_CPU_COLUMNS.len() - 1] {
     let Some(RateByCpu { rqps, low, high, verdict }) = of else { return Default::default() };
-    [number(Some(rqps)), number(low), number(high), verdict.name().to_owned()]
+    [number_field(Some(rqps)), number_field(low), number_field(high), verdict.name().to_owned()]
 }
 
 fn answer(answer: Option<&Answer>) -> [String; ANSWER_COLUMNS.len()] {
     let Some(Answer { view, .. }) = answer else { return Default::default() };
     let effect = view.effect();
     [
-        number(effect.ratio),
-        number(effect.low),
-        number(effect.high),
+        number_field(effect.ratio),
+        number_field(effect.low),
+        number_field(effect.high),
         view.measure.to_owned(),
         view.verdict.0.name().to_owned(),
         view.pairs.to_string(),
-        number(view.detectable),
-        number(view.doubt.p_value),
-        number(view.doubt.q_value),
+        number_field(view.detectable),
+        number_field(view.doubt.p_value),
+        number_field(view.doubt.q_value),
         view.looks.map_or(String::new(), |looks| looks.to_string()),
     ]
 }

@@ -44,7 +44,7 @@ pub fn arms_text(
     parts: &[Section],
     style: &TextStyle,
 ) -> String {
-    terminal::written(&document(view, detail, parts), style)
+    terminal::render_document(&document(view, detail, parts), style)
 }
 
 /// The report as Markdown (GitHub's dialect). Everything includes how it is repeated.
@@ -54,33 +54,33 @@ pub fn arms_markdown(view: &ArmsView, parts: &[Section]) -> String {
         let command = Element::Lines(vec![(&view.head.command).into()]);
         document.push(vec![Element::Title("reproduce with".into()), command]);
     }
-    markdown::written(&document)
+    markdown::render_document(&document)
 }
 
 fn document(view: &ArmsView, detail: ArmsTableDetail, parts: &[Section]) -> Document {
     let mut document = Document::default();
-    document.push(answer(view));
-    document.push_below(vec![Element::Arms(words::arms(view))]);
+    document.push(answer_elements(view));
+    document.push_below(vec![Element::Arms(words::arm_labels(view))]);
     if view.has_answers() {
         rates(view, detail, is_everything(parts), &mut document);
         let falls = match words::falls_in_short(view).filter(|_| !is_everything(parts)) {
             Some(in_short) => vec![("starts to fall".to_owned(), in_short)],
-            None => words::falls(view),
+            None => words::fall_sentences(view),
         };
-        document.push(terms(falls));
+        document.push(term_elements(falls));
         if parts.contains(&Section::Cost) {
             cost_tables(view, detail, &mut document);
         }
     }
-    document.push(words::counted(view).into_iter().map(Element::Table).collect());
+    document.push(words::counts_table(view).into_iter().map(Element::Table).collect());
     document.push(footnotes(view, parts));
     let signs = if is_everything(parts) { Signs::WithMethod } else { Signs::Alone };
-    document.push(vec![Element::Sentence(words::signs(view, signs).into())]);
+    document.push(vec![Element::Sentence(words::sign_legend(view, signs).into())]);
     document
 }
 
 /// How far the run got, and the answer.
-pub(super) fn answer(view: &ArmsView) -> Vec<Element> {
+pub(super) fn answer_elements(view: &ArmsView) -> Vec<Element> {
     let status = words::status(view).into_iter().map(|status| Element::Status(status.into()));
     status.chain([Element::Headline(words::headline(view).into())]).collect()
 }
@@ -93,7 +93,7 @@ fn is_everything(parts: &[Section]) -> bool {
 /// Rates with their history, and each arm against the one before.
 fn rates(view: &ArmsView, detail: ArmsTableDetail, is_everything: bool, document: &mut Document) {
     let rates = table::rates(view);
-    let steps = table::steps(view).filter(|_| is_everything);
+    let steps = table::steps_table(view).filter(|_| is_everything);
     let tail = match view.reference {
         Reference::Before => Tail::None,
         Reference::Arm(_) if steps.is_some() => Tail::History,
@@ -107,7 +107,7 @@ fn rates(view: &ArmsView, detail: ArmsTableDetail, is_everything: bool, document
 }
 
 /// What is said of each of several; nothing of none.
-pub(super) fn terms(all: Vec<(String, String)>) -> Vec<Element> {
+pub(super) fn term_elements(all: Vec<(String, String)>) -> Vec<Element> {
     let all: Vec<(Text, Text)> =
         all.into_iter().map(|(called, said)| (called.into(), said.into())).collect();
     if all.is_empty() { Vec::new() } else { vec![Element::Terms(all)] }
@@ -115,7 +115,7 @@ pub(super) fn terms(all: Vec<(String, String)>) -> Vec<Element> {
 
 /// What operations cost, and rates by what the server's processor had to do.
 fn cost_tables(view: &ArmsView, detail: ArmsTableDetail, document: &mut Document) {
-    let (of_costs, mut asides) = table::costs(view);
+    let (of_costs, mut asides) = table::costs_by_quantity(view);
     for table in &of_costs {
         document.push(vec![table.element(view, detail, Tail::None)]);
     }
@@ -143,20 +143,20 @@ pub(super) enum Tail<'a> {
 impl<'a> Tail<'a> {
     fn columns(self, view: &'a ArmsView) -> Vec<TableColumn<'a, Line>> {
         if let Tail::Drawings(scale) = self {
-            return vec![TableColumn::drawings("history", |line: &Line| {
-                TableCell::drawing(scale.svg(view, &view.rows[line.row]))
+            return vec![TableColumn::drawing_cells("history", |line: &Line| {
+                TableCell::from_svg(scale.svg(view, &view.rows[line.row]))
             })];
         }
-        let history = TableColumn::words("history", |line: &Line| {
-            history::blocks(view, &view.rows[line.row]).into()
+        let history = TableColumn::word_texts("history", |line: &Line| {
+            history::history_blocks(view, &view.rows[line.row]).into()
         });
-        let history = history.about(history::LEGEND);
+        let history = history.with_legend(history::LEGEND);
         let steps = TableColumn::word_cells("against the arm before", |line: &Line| {
-            words::steps(&view.rows[line.row])
+            words::steps_cell(&view.rows[line.row])
         });
         match self {
             Tail::History => vec![history],
-            Tail::HistoryAndSteps => vec![history.dispensable(), steps.dispensable()],
+            Tail::HistoryAndSteps => vec![history.as_dispensable(), steps.as_dispensable()],
             Tail::None | Tail::Drawings(_) => Vec::new(),
         }
     }
@@ -187,23 +187,23 @@ impl Table {
         tail: Tail<'_>,
         cell: impl Fn(&Line, usize, &Figure) -> TableCell + Copy,
     ) -> DataTable {
-        let heads = view.heads();
+        let heads = view.column_heads();
         let corner = match self.clients {
             Some(one) => format!("{} at {}", self.unit, told::clients(one)).trim().to_owned(),
             None => self.unit.clone(),
         };
-        let mut columns = vec![TableColumn::words(corner, |line: &Line| (&line.load).into())];
+        let mut columns = vec![TableColumn::word_texts(corner, |line: &Line| (&line.load).into())];
         if self.clients.is_none() {
-            columns.push(TableColumn::numbers("clients", |line: &Line| {
+            columns.push(TableColumn::number_texts("clients", |line: &Line| {
                 line.clients.to_string().into()
             }));
         }
-        let reference = TableColumn::numbers(heads[self.first].as_str(), |line: &Line| {
+        let reference = TableColumn::number_texts(heads[self.first].as_str(), |line: &Line| {
             (&line.reference).into()
         });
         columns.push(reference.of_arm(ColumnTone::Base));
         let leads = columns.len();
-        let others = self.others(view);
+        let others = self.other_arms(view);
         columns.extend(others.iter().map(|&at| {
             let column = TableColumn::number_cells(heads[at].as_str(), move |line: &Line| {
                 line.figures[at].as_ref().map_or(UNKNOWN.into(), |figure| cell(line, at, figure))
@@ -241,7 +241,7 @@ fn footnotes(view: &ArmsView, parts: &[Section]) -> Vec<Element> {
         notes.push(Footnote {
             number: is_marked.then_some(at + 1),
             severity: note.warning.severity,
-            text: (note.text() + &more).into(),
+            text: (note.display_text() + &more).into(),
             code: Text::default(),
         });
     }
@@ -300,7 +300,8 @@ fn rest(view: &ArmsView, parts: &[Section], cautions_left: usize) -> String {
     let notes = view.notes.iter().filter(|note| note.is_mere()).count() as u64;
     let counts = [(cautions_left as u64, "more caution"), (notes, "note")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, what)| told::plural(count, what)).collect();
+    let counts: Vec<String> =
+        counts.map(|(count, what)| told::count_with_noun(count, what)).collect();
     let mut rest = Vec::new();
     if !parts.contains(&Section::Cost) {
         rest.push("--section cost: what operations cost".to_owned());

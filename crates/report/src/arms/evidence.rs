@@ -30,7 +30,7 @@ const LEFT: f64 = 48.0;
 const REACH_LEAST: f64 = 0.03;
 
 /// The name of a place in the page.
-pub(super) fn anchor(row: usize, arm: usize) -> String {
+pub(super) fn anchor_id(row: usize, arm: usize) -> String {
     format!("e{row}-{arm}")
 }
 
@@ -45,7 +45,7 @@ pub(super) fn note_link(note: usize) -> String {
 }
 
 /// All articles.
-pub(super) fn articles(view: &ArmsView) -> String {
+pub(super) fn articles_html(view: &ArmsView) -> String {
     let mut text = String::new();
     for (number, row) in view.rows.iter().enumerate() {
         for at in 0..row.arms.len() {
@@ -59,7 +59,7 @@ pub(super) fn articles(view: &ArmsView) -> String {
 
 fn article(view: &ArmsView, number: usize, at: usize, answer: &Answer) -> String {
     let row = &view.rows[number];
-    let heads = view.heads();
+    let heads = view.column_heads();
     let (base, test) = (&heads[answer.against.position()], &heads[at]);
     let sentence = told::verdict_of(&answer.view, view.head.budget, [base, test]);
     let title = format!("{} at {}", row.cell.load, told::clients(row.cell.clients));
@@ -69,7 +69,7 @@ fn article(view: &ArmsView, number: usize, at: usize, answer: &Answer) -> String
          <h3>{title}</h3>\n<p>{}.</p>\n<p class=\"aside\">{}</p>\n{}\
          <div class=\"both\">{}{}</div>\n\
          <p class=\"aside\">In full: <code>{}</code></p>\n</article>\n",
-        anchor(number, at),
+        anchor_id(number, at),
         figure_anchor(number, at),
         escape(sentence.trim_end_matches('.')),
         escape(&proof(&heads, row, at, answer)),
@@ -91,22 +91,25 @@ fn proof(heads: &[String], row: &Row, at: usize, answer: &Answer) -> String {
         some => format!(", {some} left out because the host was not as usual"),
     };
     let mut parts = vec![
-        format!("{} with its 95{GLUE}% interval", figure::Figure::of(answer).with_interval()),
+        format!(
+            "{} with its 95{GLUE}% interval",
+            figure::Figure::of_answer(answer).with_interval()
+        ),
         format!("p {}", probability(doubt.p_value)),
         format!("q {} among all answers", probability(doubt.q_value)),
-        format!("{}{dropped}", told::plural(u64::from(view.pairs), "pair")),
+        format!("{}{dropped}", told::count_with_noun(u64::from(view.pairs), "pair")),
         format!(
             "interval: {} over {}",
             doubt.interval,
-            told::plural(u64::from(doubt.replicate_count), unit)
+            told::count_with_noun(u64::from(doubt.replicate_count), unit)
         ),
     ];
     let by_cpu = costs::rate_by_cpu(row, at);
-    parts.extend(by_cpu.map(|of| format!("by server CPU {}", of.figure().with_interval())));
+    parts.extend(by_cpu.map(|of| format!("by server CPU {}", of.as_figure().with_interval())));
     let step = row.arms[at].step.as_ref().filter(|step| step.against != answer.against);
     parts.extend(step.map(|step| {
         let before = &heads[step.against.position()];
-        format!("against {before}: {}", figure::Figure::of(step).with_interval())
+        format!("against {before}: {}", figure::Figure::of_answer(step).with_interval())
     }));
     parts.join(" · ")
 }
@@ -135,7 +138,7 @@ impl Strip {
         let edges = [self.high, self.low].map(f64::exp);
         let is_free = edges.iter().all(|edge| (self.y(*edge) - self.y(1.0)).abs() > 14.0);
         let labels = edges.into_iter().chain(is_free.then_some(1.0)).map(|edge| {
-            let (x, y, ratio) = (LEFT - 6.0, self.y(edge) + 4.0, number::fixed(edge, 2));
+            let (x, y, ratio) = (LEFT - 6.0, self.y(edge) + 4.0, number::format_fixed(edge, 2));
             format!("<text x=\"{x:.0}\" y=\"{y:.1}\">{ratio}</text>")
         });
         labels.collect()
@@ -184,7 +187,7 @@ fn strip(answer: &Answer) -> String {
     format!(
         "<svg class=\"strip\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
          aria-label=\"rQPS of {}, in the order of measuring\">{svg}{}</svg>\n",
-        told::plural(answer.ratios.len() as u64, "pair"),
+        told::count_with_noun(answer.ratios.len() as u64, "pair"),
         strip.labels()
     )
 }
@@ -198,12 +201,12 @@ fn figures(answer: &Answer, heads: [&String; 2]) -> String {
         test: rate.test,
         ratio: format!("×{}", rate.rqps),
     };
-    let mut rows = rows::plain(&answer.view);
+    let mut rows = rows::plain_rows(&answer.view);
     rows.insert(0, first);
     rows.retain(|row| row.base != number::UNKNOWN || row.test != number::UNKNOWN);
     let [base, test] = heads;
     let columns = rows::plain_columns("", base, test, "÷");
-    html::elements(&[Element::Table(DataTable::new(&columns, &rows))])
+    html::render_elements(&[Element::Table(DataTable::new(&columns, &rows))])
 }
 
 /// What speaks against it in its own words; mere notes by their numbers.
@@ -221,7 +224,7 @@ fn against(view: &ArmsView, answer: &Answer) -> String {
     let links: Vec<String> = notes.map(|note| note_link(*note)).collect();
     let mut text = String::new();
     if !own.is_empty() {
-        text.push_str(&html::elements(&[Element::Footnotes(own)]));
+        text.push_str(&html::render_elements(&[Element::Footnotes(own)]));
     }
     if !links.is_empty() {
         text.push_str(&format!("<p>notes {}</p>\n", links.join(" ")));

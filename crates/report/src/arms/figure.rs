@@ -63,7 +63,7 @@ pub(super) struct Figure {
 
 impl Shade {
     /// Of a number as it is shown.
-    pub(super) fn of(shown: f64, better: Better) -> Shade {
+    pub(super) fn of_ratio(shown: f64, better: Better) -> Shade {
         let [low, high] = EDGES;
         match (shown, better) {
             (shown, _) if low < shown && shown < high => Shade::Near,
@@ -85,7 +85,7 @@ impl Shade {
     }
 
     /// The name of the class in style sheets.
-    pub(super) fn class(self) -> &'static str {
+    pub(super) fn css_class(self) -> &'static str {
         match self {
             Shade::Worse => "worse",
             Shade::Near => "near",
@@ -98,14 +98,14 @@ impl Shade {
 
 impl Figure {
     /// Of what was found between two arms.
-    pub(super) fn of(answer: &Answer) -> Figure {
+    pub(super) fn of_answer(answer: &Answer) -> Figure {
         let view = &answer.view;
         let (effect, decimals) = (view.effect(), rows::rqps_decimals(view));
         let better = if view.response_ratio.is_some() { Better::Less } else { Better::More };
         let verdict = view.verdict.0;
         Figure {
-            sign: sign(verdict),
-            number: rows::rqps(view),
+            sign: verdict_sign(verdict),
+            number: rows::rqps_text(view),
             interval: interval(effect.low, effect.high, decimals),
             ratio: effect.ratio,
             verdict: Some(verdict),
@@ -116,19 +116,19 @@ impl Figure {
 
     /// Of a group.
     pub(super) fn of_median(median: &Median, better: Better) -> Figure {
-        Figure::plain(median.ratio, Some(median.verdict), DECIMALS, better)
+        Figure::of_ratio(median.ratio, Some(median.verdict), DECIMALS, better)
     }
 
     /// A ratio without an interval; the sign is that of a rate.
-    pub(super) fn plain(
+    pub(super) fn of_ratio(
         ratio: f64,
         verdict: Option<Verdict>,
         decimals: i32,
         better: Better,
     ) -> Figure {
         Figure {
-            sign: verdict.map_or("", sign),
-            number: number::fixed(ratio, decimals),
+            sign: verdict.map_or("", verdict_sign),
+            number: number::format_fixed(ratio, decimals),
             interval: None,
             ratio: Some(ratio),
             verdict,
@@ -138,7 +138,7 @@ impl Figure {
     }
 
     /// `▼ 0.951`.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn display_text(&self) -> String {
         match self.sign {
             "" => self.number.clone(),
             sign => format!("{sign}{GLUE}{}", self.number),
@@ -148,7 +148,7 @@ impl Figure {
     /// `▼ 0.951 (0.944 to 0.958)`.
     pub(super) fn with_interval(&self) -> String {
         let interval = self.interval.as_ref().map_or(String::new(), |of| format!(" {of}"));
-        format!("{}{interval}", self.text())
+        format!("{}{interval}", self.display_text())
     }
 
     /// What the colour of sign and number repeats: nothing without a sign.
@@ -159,27 +159,27 @@ impl Figure {
     /// It in a table: coloured by its shade, and marked with its notes.
     pub(super) fn cell(&self) -> TableCell {
         let strength = matches!(self.shade, Shade::Worse | Shade::Better);
-        let strength = strength.then(|| 100.0 * self.strength());
-        TableCell::tinted(self.text(), self.tint())
-            .shaded(self.shade.tint(), strength)
-            .marked(self.marks.iter().map(|note| note + 1).collect())
+        let strength = strength.then(|| 100.0 * self.colour_strength());
+        TableCell::tinted_text(self.display_text(), self.tint())
+            .with_shade(self.shade.tint(), strength)
+            .with_marks(self.marks.iter().map(|note| note + 1).collect())
     }
 
     /// The same with its interval.
     pub(super) fn cell_with_interval(&self) -> TableCell {
         let interval = self.interval.as_ref().map_or(String::new(), |of| format!(" {of}"));
-        self.cell().and(interval)
+        self.cell().and_text(interval)
     }
 
     /// How strong its colour is, from 0.35 to 1 at a factor of two.
-    pub(super) fn strength(&self) -> f64 {
+    pub(super) fn colour_strength(&self) -> f64 {
         let size = self.ratio.map_or(0.0, |ratio| ratio.ln().abs() / std::f64::consts::LN_2);
         if size.is_finite() { 0.35 + 0.65 * size.min(1.0) } else { 1.0 }
     }
 }
 
 /// The sign of a verdict.
-pub(super) fn sign(verdict: Verdict) -> &'static str {
+pub(super) fn verdict_sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Slower => "▼",
         Verdict::Faster => "▲",
@@ -190,7 +190,7 @@ pub(super) fn sign(verdict: Verdict) -> &'static str {
 
 /// `(0.944 to 0.958)`.
 pub(super) fn interval(low: Option<f64>, high: Option<f64>, decimals: i32) -> Option<String> {
-    let [low, high] = [low?, high?].map(|bound| number::fixed(bound, decimals));
+    let [low, high] = [low?, high?].map(|bound| number::format_fixed(bound, decimals));
     Some(format!("({low}{GLUE}to{GLUE}{high})"))
 }
 
@@ -200,7 +200,7 @@ fn shade(ratio: Option<f64>, decimals: i32, better: Better, verdict: Option<Verd
         return Shade::Undecided;
     }
     let place = 10f64.powi(decimals);
-    Shade::of((ratio * place).round() / place, better)
+    Shade::of_ratio((ratio * place).round() / place, better)
 }
 
 #[cfg(test)]
@@ -218,26 +218,29 @@ mod tests {
             (1.05, Shade::Better),
             (2.48, Shade::Better),
         ] {
-            assert_eq!(Shade::of(shown, Better::More), expected, "{shown}");
+            assert_eq!(Shade::of_ratio(shown, Better::More), expected, "{shown}");
             let turned = match expected {
                 Shade::Worse => Shade::Better,
                 Shade::Better => Shade::Worse,
                 other => other,
             };
-            assert_eq!(Shade::of(shown, Better::Less), turned, "{shown}, of a cost");
+            assert_eq!(Shade::of_ratio(shown, Better::Less), turned, "{shown}, of a cost");
         }
     }
 
     /// A number that reads 0.95 is coloured as 0.95 is, whatever it was before it was rounded.
     #[test]
     fn what_is_shown_is_what_is_coloured() {
-        let figure = |ratio, verdict| Figure::plain(ratio, verdict, 2, Better::More);
+        let figure = |ratio, verdict| Figure::of_ratio(ratio, verdict, 2, Better::More);
         let slower = figure(0.9532, Some(Verdict::Slower));
-        assert_eq!((&*slower.text(), slower.shade), ("▼\u{a0}0.95", Shade::Worse));
+        assert_eq!((&*slower.display_text(), slower.shade), ("▼\u{a0}0.95", Shade::Worse));
         let undecided = figure(0.6, Some(Verdict::Undecided));
-        assert_eq!((&*undecided.text(), undecided.shade), ("~\u{a0}0.60", Shade::Undecided));
-        assert_eq!(&*figure(0.6, None).text(), "0.60", "not judged: no sign");
-        let strengths = [0.95, 0.7, 0.5, 0.1].map(|ratio| figure(ratio, None).strength());
+        assert_eq!(
+            (&*undecided.display_text(), undecided.shade),
+            ("~\u{a0}0.60", Shade::Undecided)
+        );
+        assert_eq!(&*figure(0.6, None).display_text(), "0.60", "not judged: no sign");
+        let strengths = [0.95, 0.7, 0.5, 0.1].map(|ratio| figure(ratio, None).colour_strength());
         assert!(strengths.is_sorted() && strengths[0] > 0.35 && strengths[3] == 1.0);
     }
 }

@@ -81,8 +81,8 @@ enum Step {
 }
 
 /// Rows in the order of groups, and the groups.
-pub(super) fn of(rows: Vec<Row>) -> (Vec<Row>, Vec<Group>) {
-    let named = groups::of(rows, |row| row.group.as_deref());
+pub(super) fn group_rows(rows: Vec<Row>) -> (Vec<Row>, Vec<Group>) {
+    let named = groups::group_by_name(rows, |row| row.group.as_deref());
     let (mut rows, mut groups) = (Vec::new(), Vec::new());
     for (called, members) in named {
         let from = rows.len();
@@ -136,7 +136,7 @@ impl Group {
 }
 
 /// The median of ratios, and what most of them are; no verdict where one of them has none.
-pub(super) fn middle(
+pub(super) fn median_ratio(
     all: impl Iterator<Item = (f64, Option<Verdict>)>,
 ) -> Option<(f64, Option<Verdict>)> {
     let (mut ratios, mut tally, mut is_judged) = (Vec::new(), Tally::default(), true);

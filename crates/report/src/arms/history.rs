@@ -33,7 +33,7 @@ pub(super) const LEGEND: &str = "History: a block for each arm in their order, â
     1.25, 1.50 up; Â· not measured.";
 
 /// The history in blocks; nothing where each arm is measured against another one.
-pub(super) fn blocks(view: &ArmsView, row: &Row) -> String {
+pub(super) fn history_blocks(view: &ArmsView, row: &Row) -> String {
     if view.reference == Reference::Before {
         return String::new();
     }
@@ -79,7 +79,7 @@ const NEAR: [f64; 2] = [0.95, 1.05];
 
 impl Scale {
     /// For drawings of this size.
-    pub(super) fn of(view: &ArmsView, width: f64, height: f64) -> Scale {
+    pub(super) fn for_view(view: &ArmsView, width: f64, height: f64) -> Scale {
         let all = view
             .rows
             .iter()
@@ -108,13 +108,13 @@ impl Scale {
         format!(
             "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
              aria-hidden=\"true\">{}</svg>",
-            self.drawn(view, row)
+            self.svg_content(view, row)
         )
     }
 
     /// The inside of an `svg` element of this size: the band, the line of 1, points and intervals.
     /// Classes: `zone`, `one`, `way`, `span`, and for points those of shades.
-    pub(super) fn drawn(&self, view: &ArmsView, row: &Row) -> String {
+    pub(super) fn svg_content(&self, view: &ArmsView, row: &Row) -> String {
         let [low, high] = NEAR.map(|edge| self.y(edge));
         let mut svg = format!(
             "<path class=\"zone\" d=\"M0 {high:.1}H{width}V{low:.1}H0Z\"/>\
@@ -141,7 +141,7 @@ impl Scale {
         let Some(answer) = &row.arms[at].answer else {
             return format!("<circle class=\"none\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1.8\"/>");
         };
-        let shade = Figure::of(answer).shade;
+        let shade = Figure::of_answer(answer).shade;
         let effect = answer.view.effect();
         let is_time = answer.view.response_ratio.is_some();
         let mut svg = String::new();
@@ -152,7 +152,7 @@ impl Scale {
                 svg.push_str(&format!("<path class=\"span\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>"));
             }
         }
-        let class = shade.class();
+        let class = shade.css_class();
         let is_beyond = gain.ln().abs() > self.reach;
         if is_beyond && shade != Shade::Undecided {
             let (tip, back) = if gain < 1.0 { (y + 2.5, y - 3.0) } else { (y - 2.5, y + 3.0) };

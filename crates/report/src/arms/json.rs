@@ -193,7 +193,7 @@ fn cell<'a>(view: &ArmsView, row: &'a Row) -> Cell<'a> {
 
 fn costs_of(of: &Answer) -> Vec<CostOfCell> {
     let costs = Quantity::ALL.into_iter().filter_map(|quantity| {
-        let Cost { ratio, low, high, verdict } = quantity.between(of)?;
+        let Cost { ratio, low, high, verdict } = quantity.cost_in(of)?;
         let verdict = verdict.map(MetricVerdict::name);
         Some(CostOfCell { cost: quantity.name(), ratio, ratio_low: low, ratio_high: high, verdict })
     });
@@ -218,7 +218,7 @@ fn group<'a>(view: &'a ArmsView, of: &'a Group) -> GroupOfCells<'a> {
         arms: arms.collect(),
         falls_with: of.fall.with.map(|at| names[at].clone()),
         may_fall_with: of.fall.perhaps.map(|at| names[at].clone()),
-        sentence: words::fall(view, of).map(|text| text.replace(GLUE, " ")),
+        sentence: words::fall_sentence(view, of).map(|text| text.replace(GLUE, " ")),
     }
 }
 

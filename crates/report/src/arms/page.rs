@@ -49,7 +49,7 @@ pub fn arms_html(view: &ArmsView) -> String {
     }
     page.push_str(&notes(view));
     page.push_str(&provenance(view));
-    page.push_str(&evidence::articles(view));
+    page.push_str(&evidence::articles_html(view));
     page.push_str("</main>\n</body>\n</html>\n");
     page
 }
@@ -62,9 +62,9 @@ fn head(view: &ArmsView) -> String {
 }
 
 fn headline(view: &ArmsView) -> String {
-    let mut head = document::answer(view);
-    head.push(Element::Arms(words::arms(view)));
-    format!("<header>\n{}</header>\n", html::elements(&head))
+    let mut head = document::answer_elements(view);
+    head.push(Element::Arms(words::arm_labels(view)));
+    format!("<header>\n{}</header>\n", html::render_elements(&head))
 }
 
 /// A part of the page with its title, coloured by the shades of its cells.
@@ -74,7 +74,7 @@ fn section(id: &str, title: &str, elements: &[Element]) -> String {
         "<section class=\"{class}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{}</h2>\n\
          {}</section>\n",
         escape(title),
-        html::elements(elements)
+        html::render_elements(elements)
     )
 }
 
@@ -82,7 +82,7 @@ fn section(id: &str, title: &str, elements: &[Element]) -> String {
 fn overview(view: &ArmsView) -> String {
     let by_cpu = table::by_cpu(view);
     let mut elements: Vec<Element> = medians(view, by_cpu.as_ref()).into_iter().collect();
-    elements.extend(document::terms(words::falls(view)));
+    elements.extend(document::term_elements(words::fall_sentences(view)));
     let sharing = by_cpu.and(costs::about_sharing(view));
     elements.extend(sharing.map(|text| Element::Aside(text.into())));
     section("overview", &format!("Medians: {}", words::title(view)), &elements)
@@ -94,10 +94,10 @@ fn medians(view: &ArmsView, by_cpu: Option<&Table>) -> Option<Element> {
     let parts: Vec<&Part> = table.parts.iter().chain(table.all.as_ref()).collect();
     let of_cpu: Vec<&Part> = by_cpu.iter().flat_map(|of| of.parts.iter().chain(&of.all)).collect();
     table.all.as_ref()?;
-    let mut columns = vec![TableColumn::words("", |part: &&Part| {
+    let mut columns = vec![TableColumn::word_texts("", |part: &&Part| {
         part.called.as_deref().unwrap_or_default().into()
     })];
-    for (at, head) in view.heads().iter().enumerate() {
+    for (at, head) in view.column_heads().iter().enumerate() {
         let is_first = at == table.first;
         let (parts, of_cpu) = (&parts, &of_cpu);
         let column = TableColumn::number_cells(head.as_str(), move |part: &&Part| {
@@ -118,7 +118,7 @@ fn medians(view: &ArmsView, by_cpu: Option<&Table>) -> Option<Element> {
 fn with_cpu(figure: &Figure, by_cpu: Option<&Figure>) -> TableCell {
     match by_cpu {
         Some(of) => figure.cell().with_small(
-            TableCell::from(format!("CPU {}", of.text())).shaded(of.shade.tint(), None),
+            TableCell::from(format!("CPU {}", of.display_text())).with_shade(of.shade.tint(), None),
         ),
         None => figure.cell(),
     }
@@ -128,7 +128,7 @@ fn rates(view: &ArmsView) -> String {
     let by_cpu = table::by_cpu(view);
     let of_cpu: Vec<&Line> = by_cpu.iter().flat_map(Table::lines).collect();
     let width = (STEP * view.arms.len() as f64).min(WIDTH_MOST);
-    let scale = Scale::of(view, width, HEIGHT);
+    let scale = Scale::for_view(view, width, HEIGHT);
     let tail = match view.reference {
         dbdyno_model::Reference::Before => Tail::None,
         dbdyno_model::Reference::Arm(_) => Tail::Drawings(&scale),
@@ -136,15 +136,15 @@ fn rates(view: &ArmsView) -> String {
     let table = table::rates(view).data_table(view, tail, |line, at, figure| {
         let second = of_cpu.get(line.row).and_then(|of| of.figures[at].as_ref());
         with_cpu(figure, second)
-            .linked(evidence::anchor(line.row, at))
-            .anchored(evidence::figure_anchor(line.row, at))
+            .with_link(evidence::anchor_id(line.row, at))
+            .with_anchor(evidence::figure_anchor(line.row, at))
     });
     let about = "Each figure leads to its evidence. Purple at 0.95 and below, green at 1.05 and \
                  above, grey between, hatched what is not decided. History: rQPS of the arms in \
                  their order with 95 % intervals, on one scale for all loads that is finer near 1; \
                  the band is 0.95 to 1.05, hollow is not decided, and a triangle lies beyond the \
                  scale.";
-    let signs = words::signs(view, Signs::WithMethod);
+    let signs = words::sign_legend(view, Signs::WithMethod);
     let asides = [signs, about.to_owned()].map(|text| Element::Aside(text.into()));
     let elements: Vec<Element> = std::iter::once(Element::Table(table)).chain(asides).collect();
     section("arms", &words::title(view), &elements)
@@ -156,38 +156,39 @@ fn plain(view: &ArmsView, table: &Table) -> Element {
 }
 
 fn steps(view: &ArmsView) -> String {
-    let steps = table::steps(view);
+    let steps = table::steps_table(view);
     let steps = steps.map(|table| section("steps", &table.title, &[plain(view, &table)]));
     steps.unwrap_or_default()
 }
 
 /// Instructions, where they were counted.
 fn counts(view: &ArmsView) -> String {
-    let table = words::counted(view).map(|table| html::elements(&[Element::Table(table)]));
+    let table =
+        words::counts_table(view).map(|table| html::render_elements(&[Element::Table(table)]));
     table.map_or(String::new(), |table| format!("<section>\n{table}</section>\n"))
 }
 
 /// What operations cost, folded away.
 fn cost_tables(view: &ArmsView) -> String {
-    let (tables, said) = table::costs(view);
+    let (tables, said) = table::costs_by_quantity(view);
     let by_cpu = table::by_cpu(view);
     let mut body = String::new();
     for table in by_cpu.iter().chain(&tables) {
         body.push_str(&format!("<h3>{}</h3>\n", escape(&table.title)));
-        body.push_str(&html::elements(&[plain(view, table)]));
+        body.push_str(&html::render_elements(&[plain(view, table)]));
     }
     let sharing = by_cpu.as_ref().and(costs::about_sharing(view));
     let asides = sharing.into_iter().chain(said).chain([costs::ABOUT.to_owned()]);
     let asides: Vec<Element> = asides.map(|text| Element::Aside(text.into())).collect();
-    let body = format!("<div class=\"heat\">\n{body}{}</div>\n", html::elements(&asides));
-    page::folded("costs", "What operations cost", &body)
+    let body = format!("<div class=\"heat\">\n{body}{}</div>\n", html::render_elements(&asides));
+    page::folded_section("costs", "What operations cost", &body)
 }
 
 fn notes(view: &ArmsView) -> String {
     let notes = view.notes.iter().enumerate().map(|(at, note)| Footnote {
         number: Some(at + 1),
         severity: note.warning.severity,
-        text: note.text().into(),
+        text: note.display_text().into(),
         code: (&note.warning.code).into(),
     });
     let notes = match view.notes.as_slice() {
@@ -210,7 +211,7 @@ fn provenance(view: &ArmsView) -> String {
             "These write the page of one arm, with all rounds, facts and differences:".into(),
         ),
         Element::Lines(pairs.collect()),
-        Element::Table(page::origin(&view.head, &[])),
+        Element::Table(page::origin_table(&view.head, &[])),
     ];
     section(ORIGIN, "Provenance", &elements)
 }

@@ -18,7 +18,7 @@ pub(super) struct PairRatio {
 
 impl<'a> Rounds<'a> {
     /// Of these arms, numbered as in this list.
-    pub(super) fn of(run: &'a Run, arms: &[ArmIndex]) -> Rounds<'a> {
+    pub(super) fn from_run(run: &'a Run, arms: &[ArmIndex]) -> Rounds<'a> {
         let mut rounds: BTreeMap<_, BTreeMap<u32, &Round>> = BTreeMap::new();
         for (number, arm) in ArmIndex::all(arms.len()).zip(arms) {
             for round in run.arm(*arm).rounds() {

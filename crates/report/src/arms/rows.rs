@@ -3,7 +3,7 @@
 use dbdyno_model::{ArmIndex, Cell};
 
 use super::rounds::PairRatio;
-use crate::comparison::gain;
+use crate::comparison::log_gain;
 use crate::view::{ArmView, CellView};
 
 /// One load at one client count.
@@ -58,13 +58,13 @@ impl Row {
     }
 
     /// What was found of each arm against the reference.
-    pub(super) fn answers(&self) -> impl Iterator<Item = &CellView> {
+    pub(super) fn arm_answers(&self) -> impl Iterator<Item = &CellView> {
         self.arms.iter().filter_map(|arm| arm.answer.as_ref()).map(|answer| &answer.view)
     }
 
     /// The logarithm of what the worst of the arms does of what the reference does; infinite where
     /// nothing was measured.
     pub(super) fn least_gain(&self) -> f64 {
-        self.answers().map(gain).fold(f64::INFINITY, f64::min)
+        self.arm_answers().map(log_gain).fold(f64::INFINITY, f64::min)
     }
 }

@@ -55,13 +55,13 @@ pub fn arms_svg(view: &ArmsView) -> String {
         drawing.table(view, &table, &columns);
         drawing.y += 10.0;
     }
-    for (called, sentence) in words::falls(view) {
+    for (called, sentence) in words::fall_sentences(view) {
         drawing.paragraph(&format!("{called}: {sentence}"), "said", CHARACTER);
     }
     drawing.y += 6.0;
     let sharing = table::by_cpu(view).and(costs::about_sharing(view));
     for text in
-        [words::signs(view, Signs::WithMethod), LEGEND.to_owned()].into_iter().chain(sharing)
+        [words::sign_legend(view, Signs::WithMethod), LEGEND.to_owned()].into_iter().chain(sharing)
     {
         drawing.paragraph(&text, "aside", CHARACTER);
     }
@@ -88,7 +88,7 @@ const LEGEND: &str = "Purple at 0.95 and below, green at 1.05 and above, grey be
     band 0.95 to 1.05; hollow is not decided, a triangle lies beyond the scale.";
 
 fn plain(text: &str) -> String {
-    escape(&layout::printable(text).replace(GLUE, " "))
+    escape(&layout::printable_line(text).replace(GLUE, " "))
 }
 
 /// Where columns begin, and how wide they are.
@@ -119,8 +119,8 @@ impl Columns {
             table.parts.iter().filter_map(|part| Some(part.called.as_ref()?.chars().count()));
         let first = std::iter::once(head_of_names(table).chars().count());
         let name = longest(names.map(|count| count + 2).chain(parts).chain(first));
-        let heads: Vec<Vec<String>> = view.heads().iter().map(|head| in_two(head)).collect();
-        let others = table.others(view);
+        let heads: Vec<Vec<String>> = view.column_heads().iter().map(|head| in_two(head)).collect();
+        let others = table.other_arms(view);
         let arm = longest(others.iter().flat_map(|at| lengths(&heads[*at])));
         let references = table.lines().map(|line| line.reference.chars().count());
         let reference = longest(references.chain(lengths(&heads[table.first])));
@@ -148,7 +148,7 @@ impl Columns {
 /// A name that is long is parted behind its colon.
 fn in_two(head: &str) -> Vec<String> {
     const LONG: usize = 9;
-    let head = layout::printable(head);
+    let head = layout::printable_line(head);
     match head.split_once(':') {
         Some((kind, version)) if head.chars().count() > LONG => {
             vec![format!("{kind}:"), version.to_owned()]
@@ -195,16 +195,16 @@ impl Drawing {
     /// Text in as many lines as it needs.
     fn paragraph(&mut self, text: &str, class: &str, character: f64) {
         let characters = ((self.width - 2.0 * MARGIN) / character) as usize;
-        let text = layout::printable(text).replace(GLUE, " ");
+        let text = layout::printable_line(text).replace(GLUE, " ");
         let line = if class == "heading" { 1.25 * LINE } else { LINE };
-        for part in layout::paragraph(&text, characters, "", "").lines() {
+        for part in layout::wrap_paragraph(&text, characters, "", "").lines() {
             self.y += line;
             self.text(MARGIN, self.y - 4.0, class, part);
         }
     }
 
     fn table(&mut self, view: &ArmsView, table: &Table, columns: &Columns) {
-        let scale = Scale::of(view, columns.history, ROW - 1.0);
+        let scale = Scale::for_view(view, columns.history, ROW - 1.0);
         self.head(table, columns);
         let by_cpu = table::by_cpu(view);
         for (number, part) in table.parts.iter().enumerate() {
@@ -221,7 +221,7 @@ impl Drawing {
                     self.svg.push_str(&format!(
                         "<g transform=\"translate({:.1} {y:.1})\">{}</g>\n",
                         columns.history_x(),
-                        scale.drawn(view, &view.rows[line.row])
+                        scale.svg_content(view, &view.rows[line.row])
                     ));
                 }
                 self.y += ROW;
@@ -296,7 +296,7 @@ impl Drawing {
                         columns.arm - 2.0,
                         ROW - 1.0
                     ));
-                    figure.text()
+                    figure.display_text()
                 }
                 None => dbdyno_document::number::UNKNOWN.to_owned(),
             };
@@ -309,10 +309,10 @@ impl Drawing {
 fn class(figure: &Figure) -> String {
     match figure.shade {
         Shade::Worse | Shade::Better => {
-            let strength = (4.0 * figure.strength()).ceil().clamp(2.0, 4.0) - 1.0;
-            format!("{} s{strength}", figure.shade.class())
+            let strength = (4.0 * figure.colour_strength()).ceil().clamp(2.0, 4.0) - 1.0;
+            format!("{} s{strength}", figure.shade.css_class())
         }
         Shade::Undecided => "hatched".to_owned(),
-        Shade::Near | Shade::None => figure.shade.class().to_owned(),
+        Shade::Near | Shade::None => figure.shade.css_class().to_owned(),
     }
 }

@@ -72,15 +72,15 @@ impl Contents {
             Contents::Steps => {
                 format!("{}, each against the arm before it", words::ratio_name(view))
             }
-            Contents::Cost(quantity) => quantity.called().to_owned(),
+            Contents::Cost(quantity) => quantity.display_name().to_owned(),
             Contents::RateByCpu => "rQPS by server CPU".to_owned(),
         }
     }
 
     fn unit(self, view: &ArmsView) -> &'static str {
         match self {
-            Contents::Rates | Contents::Steps => words::unit(view),
-            Contents::Cost(quantity) => quantity.called(),
+            Contents::Rates | Contents::Steps => words::common_unit(view),
+            Contents::Cost(quantity) => quantity.display_name(),
             Contents::RateByCpu => "op/s of server CPU",
         }
     }
@@ -96,9 +96,9 @@ impl Contents {
         let did = row.arms[first].did.as_ref();
         let amount = match self {
             Contents::Rates | Contents::Steps => {
-                return words::rate(row, first, words::unit(view));
+                return words::rate(row, first, words::common_unit(view));
             }
-            Contents::Cost(quantity) => did.and_then(|did| quantity.of(did)),
+            Contents::Cost(quantity) => did.and_then(|did| quantity.value_in(did)),
             Contents::RateByCpu => did
                 .filter(|_| row.is_on_one_processor)
                 .and_then(|did| Some(1e6 / did.server_cpu_us_per_op?)),
@@ -110,10 +110,10 @@ impl Contents {
     fn figure(self, row: &Row, at: usize) -> Option<Figure> {
         let arm = &row.arms[at];
         match self {
-            Contents::Rates => arm.answer.as_ref().map(Figure::of),
-            Contents::Steps => arm.step.as_ref().map(Figure::of),
-            Contents::Cost(quantity) => quantity.figure(arm.answer.as_ref()?),
-            Contents::RateByCpu => Some(costs::rate_by_cpu(row, at)?.figure()),
+            Contents::Rates => arm.answer.as_ref().map(Figure::of_answer),
+            Contents::Steps => arm.step.as_ref().map(Figure::of_answer),
+            Contents::Cost(quantity) => quantity.figure_in(arm.answer.as_ref()?),
+            Contents::RateByCpu => Some(costs::rate_by_cpu(row, at)?.as_figure()),
         }
     }
 
@@ -126,7 +126,7 @@ impl Contents {
             Contents::Cost(_) => return costs::median_of_costs(figures),
             Contents::RateByCpu => return costs::median(figures, Better::More),
         };
-        Some(Figure::of_median(median, view.better()))
+        Some(Figure::of_median(median, view.better_direction()))
     }
 }
 
@@ -174,7 +174,7 @@ impl Table {
     }
 
     /// Places of the arms beside the reference.
-    pub(super) fn others(&self, view: &ArmsView) -> Vec<usize> {
+    pub(super) fn other_arms(&self, view: &ArmsView) -> Vec<usize> {
         (0..view.arms.len()).filter(|at| *at != self.first).collect()
     }
 }
@@ -185,21 +185,25 @@ pub(super) fn rates(view: &ArmsView) -> Table {
 }
 
 /// Rates against the arm before; none where that is what [`rates`] are, or there are two arms.
-pub(super) fn steps(view: &ArmsView) -> Option<Table> {
+pub(super) fn steps_table(view: &ArmsView) -> Option<Table> {
     view.has_steps().then(|| Table::new(view, Contents::Steps))
 }
 
 /// The tables of costs, and what is said of quantities that have none.
-pub(super) fn costs(view: &ArmsView) -> (Vec<Table>, Vec<String>) {
+pub(super) fn costs_by_quantity(view: &ArmsView) -> (Vec<Table>, Vec<String>) {
     let (mut tables, mut said) = (Vec::new(), Vec::new());
     for quantity in Quantity::ALL {
         let table = Table::new(view, Contents::Cost(quantity));
         let of_lines = table.lines().flat_map(|line| line.figures.iter().flatten());
         let figures: Vec<&Figure> = of_lines.collect();
         if figures.is_empty() {
-            said.push(format!("{}: could not be observed.", quantity.called()));
+            said.push(format!("{}: could not be observed.", quantity.display_name()));
         } else if figures.iter().all(|figure| figure.number == costs::NEXT_TO_NOTHING) {
-            said.push(format!("{}: below {} in every cell.", quantity.called(), costs::LEAST));
+            said.push(format!(
+                "{}: below {} in every cell.",
+                quantity.display_name(),
+                costs::LEAST
+            ));
         } else {
             tables.push(table);
         }

@@ -70,7 +70,7 @@ impl Note {
     }
 
     /// The words of the first of its kind, and how often there is another one.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn display_text(&self) -> String {
         match self.more {
             None | Some(0) => self.warning.text.clone(),
             Some(more) => format!(
@@ -101,7 +101,7 @@ impl ArmsView {
             add_once(&mut notes, WarningView::new(warning));
         }
         notes.iter_mut().for_each(|note| note.is_of_run = true);
-        let rounds = Rounds::of(run, arms_of_run);
+        let rounds = Rounds::from_run(run, arms_of_run);
         for (pairing, summary) in &pairs {
             for warning in &summary.warnings {
                 if !notes.iter().any(|note| note.warning == *warning) {
@@ -114,25 +114,30 @@ impl ArmsView {
         for (place, cell) in comparison.cells.iter().enumerate() {
             let mut arms = Vec::new();
             for arm in ArmIndex::all(arms_of_run.len()) {
-                arms.push(sources.arm_cell(arm, cell, comparison.of(arm, cell), &mut notes));
+                arms.push(sources.arm_cell(
+                    arm,
+                    cell,
+                    comparison.against_reference(arm, cell),
+                    &mut notes,
+                ));
             }
             let is_on_one_processor = comparison.one_processor.contains(cell);
             rows.push(Row { place, is_on_one_processor, ..Row::new(cell, arms) });
         }
         let notes = in_order_of_weight(notes, &mut rows);
-        let (rows, groups) = groups::of(rows);
+        let (rows, groups) = groups::group_rows(rows);
         let all = (groups.len() > 1).then(|| Group::of_all(&rows));
         let counts = counts(&pairs);
         let heads = ArmIndex::all(arms_of_run.len()).zip(arms_of_run).zip(&comparison.labels);
         let arms = heads.map(|((index, arm), label)| ArmHead {
             index,
-            target: layout::printable(&run.plan.arms[*arm].to_string()),
-            label: layout::printable(label),
+            target: layout::printable_line(&run.plan.arms[*arm].to_string()),
+            label: layout::printable_line(label),
             ended: comparison
                 .ended
                 .iter()
                 .find(|ended| ended.arm == *arm)
-                .map(|ended| layout::printable(&ended.why)),
+                .map(|ended| layout::printable_line(&ended.why)),
         });
         ArmsView {
             arms: arms.collect(),
@@ -149,7 +154,7 @@ impl ArmsView {
     /// The same in another order: with [`CellOrder::WorstFirst`] a group begins with the row of
     /// which any arm has lost most against the reference, and groups follow each other by their
     /// first row. For tables that people read; CSV and JSON have the order of the plan.
-    pub fn sorted(self, order: CellOrder) -> ArmsView {
+    pub fn with_cell_order(self, order: CellOrder) -> ArmsView {
         match order {
             CellOrder::Groups => self,
             CellOrder::WorstFirst => {
@@ -173,7 +178,7 @@ impl ArmsView {
 
     /// Whether anything was found of any arm against another one.
     pub(super) fn has_answers(&self) -> bool {
-        self.rows.iter().any(|row| row.answers().next().is_some())
+        self.rows.iter().any(|row| row.arm_answers().next().is_some())
     }
 
     /// Where the arm stands that is judged against no other one.
@@ -187,8 +192,8 @@ impl ArmsView {
     }
 
     /// Which direction of the ratios is the good one.
-    pub(super) fn better(&self) -> Better {
-        if self.rows.iter().any(|row| row.answers().any(|view| view.response_ratio.is_some())) {
+    pub(super) fn better_direction(&self) -> Better {
+        if self.rows.iter().any(|row| row.arm_answers().any(|view| view.response_ratio.is_some())) {
             Better::Less
         } else {
             Better::More
@@ -197,7 +202,7 @@ impl ArmsView {
 
     /// The heads of columns: what the user wrote, without the options that all arms have, where
     /// that is short enough for all of them and tells them apart.
-    pub(super) fn heads(&self) -> Vec<String> {
+    pub(super) fn column_heads(&self) -> Vec<String> {
         const LONGEST: usize = 18;
         let targets: Vec<&str> = self.arms.iter().map(|arm| arm.target.as_str()).collect();
         let short = without_common_options(&targets);
@@ -335,7 +340,7 @@ fn answer(pairing: Pairing, view: &CellView, notes: &mut Vec<Note>) -> Answer {
 /// Adds a warning of the whole if it is new.
 fn add_once(notes: &mut Vec<Note>, warning: WarningView) {
     if !notes.iter().any(|note| note.warning == warning) {
-        let text = layout::printable(&warning.text);
+        let text = layout::printable_line(&warning.text);
         notes.push(Note { warning: WarningView { text, ..warning }, more: None, is_of_run: false });
     }
 }
@@ -352,7 +357,7 @@ fn add_kind(notes: &mut Vec<Note>, warning: WarningView) -> usize {
         }
         return at;
     }
-    let text = layout::printable(&warning.text);
+    let text = layout::printable_line(&warning.text);
     notes.push(Note { warning: WarningView { text, ..warning }, more: Some(0), is_of_run: false });
     notes.len() - 1
 }

@@ -24,7 +24,7 @@ pub(super) enum Signs {
 }
 
 /// What the figures and the signs mean.
-pub(super) fn signs(view: &ArmsView, detail: Signs) -> String {
+pub(super) fn sign_legend(view: &ArmsView, detail: Signs) -> String {
     let figures = match view.reference {
         Reference::Arm(arm) => format!("Of {arm} the rate, of the others rQPS against it"),
         Reference::Before => {
@@ -49,10 +49,10 @@ const MEDIANS: &str = " Of a group the median of its loads, with the sign that m
 
 /// The sentence above everything: how many cells of all arms are what.
 pub(super) fn headline(view: &ArmsView) -> String {
-    let cells: Vec<&CellView> = view.rows.iter().flat_map(Row::answers).collect();
+    let cells: Vec<&CellView> = view.rows.iter().flat_map(Row::arm_answers).collect();
     let first = &view.arms[view.first()];
     if cells.is_empty() && !view.counts.is_empty() {
-        let loads = words::plural(view.counts.len() as u64, "load");
+        let loads = words::count_with_noun(view.counts.len() as u64, "load");
         return format!("{} arms: instructions of {loads} were counted", view.arms.len());
     }
     if cells.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn headline(view: &ArmsView) -> String {
         Reference::Arm(arm) => format!("against {arm} ({})", first.target),
         Reference::Before => "each against the one before it".to_owned(),
     };
-    let others = words::plural(view.arms.len() as u64 - 1, "arm");
+    let others = words::count_with_noun(view.arms.len() as u64 - 1, "arm");
     format!("{others} {against}: {}{}", counts(&cells), whole(view))
 }
 
@@ -72,13 +72,17 @@ fn whole(view: &ArmsView) -> String {
     let told = all.and_then(|all| {
         let last = all.fall.last?;
         let median = all.arms[last].answer.as_ref()?;
-        Some(format!("; {}: median {}", view.heads()[last], number::fixed(median.ratio, 2)))
+        Some(format!(
+            "; {}: median {}",
+            view.column_heads()[last],
+            number::format_fixed(median.ratio, 2)
+        ))
     });
     told.unwrap_or_default()
 }
 
 /// The arms with what they are called, and how many cells of each are what.
-pub(super) fn arms(view: &ArmsView) -> Vec<ArmLabel> {
+pub(super) fn arm_labels(view: &ArmsView) -> Vec<ArmLabel> {
     let mut labels = Vec::new();
     for arm in &view.arms {
         let is_base = arm.index == view.reference.first();
@@ -101,13 +105,13 @@ fn counts(cells: &[&CellView]) -> String {
     for verdict in TOLD {
         let count = cells.iter().filter(|cell| cell.verdict.0 == verdict).count();
         if count > 0 {
-            said.push(format!("{} in{GLUE}{count}", words::word(verdict)));
+            said.push(format!("{} in{GLUE}{count}", words::verdict_word(verdict)));
         }
     }
     if said.is_empty() {
         "nothing was measured".to_owned()
     } else {
-        format!("{} of {}", said.join(", "), words::plural(cells.len() as u64, "cell"))
+        format!("{} of {}", said.join(", "), words::count_with_noun(cells.len() as u64, "cell"))
     }
 }
 
@@ -126,15 +130,15 @@ pub(super) fn status(view: &ArmsView) -> Vec<String> {
 }
 
 /// `▼ 0.95  =  ~`: each arm against the one before it, with the ratio of what is decided.
-pub(super) fn steps(row: &Row) -> TableCell {
+pub(super) fn steps_cell(row: &Row) -> TableCell {
     let answers = row.arms.iter().skip(1).map(|arm| arm.step.as_ref());
-    in_short(answers.map(|answer| answer.map(Figure::of)))
+    in_short(answers.map(|answer| answer.map(Figure::of_answer)))
 }
 
 /// The same of the medians of a group.
 pub(super) fn steps_of_group(view: &ArmsView, group: &Group) -> TableCell {
     let medians = group.arms.iter().skip(1).map(|arm| arm.step.as_ref());
-    in_short(medians.map(|median| Some(Figure::of_median(median?, view.better()))))
+    in_short(medians.map(|median| Some(Figure::of_median(median?, view.better_direction()))))
 }
 
 fn in_short(figures: impl Iterator<Item = Option<Figure>>) -> TableCell {
@@ -145,16 +149,16 @@ fn in_short(figures: impl Iterator<Item = Option<Figure>>) -> TableCell {
             None => number::UNKNOWN.into(),
             Some(figure) => match figure.verdict {
                 Some(Verdict::Slower | Verdict::Faster) => figure.cell(),
-                _ => TableCell::tinted(figure.sign, figure.tint()),
+                _ => TableCell::tinted_text(figure.sign, figure.tint()),
             },
         };
-        cell = cell.and(gap).joined(short);
+        cell = cell.and_text(gap).and_cell(short);
     }
     cell
 }
 
 /// What the figures of most rows count.
-pub(super) fn unit(view: &ArmsView) -> &'static str {
+pub(super) fn common_unit(view: &ArmsView) -> &'static str {
     let units = view.rows.iter().map(|row| row.unit).filter(|unit| !unit.is_empty());
     // The first of those that are equally many.
     let most =
@@ -164,7 +168,7 @@ pub(super) fn unit(view: &ArmsView) -> &'static str {
 
 /// What the ratios are called.
 pub(super) fn ratio_name(view: &ArmsView) -> &'static str {
-    let measure = view.rows.iter().flat_map(Row::answers).map(|of| of.measure).next();
+    let measure = view.rows.iter().flat_map(Row::arm_answers).map(|of| of.measure).next();
     match measure {
         Some("response") => "Response times",
         Some("max_rate") => "Highest rates",
@@ -183,8 +187,8 @@ pub(super) fn title(view: &ArmsView) -> String {
 
 /// Where a group starts to fall, and what it has lost in the end; nothing where no arm was measured
 /// against another one.
-pub(super) fn fall(view: &ArmsView, group: &Group) -> Option<String> {
-    let heads = view.heads();
+pub(super) fn fall_sentence(view: &ArmsView, group: &Group) -> Option<String> {
+    let heads = view.column_heads();
     let last = group.fall.last?;
     let starts = match (group.fall.with, group.fall.perhaps) {
         (Some(with), None) => format!("starts to fall with {}", fallen(view, group, with)?),
@@ -222,12 +226,12 @@ pub(super) fn fall(view: &ArmsView, group: &Group) -> Option<String> {
 
 /// `mysql:8.0 (median 0.88 against mysql:5.7, slower in all 3 cells)`
 fn fallen(view: &ArmsView, group: &Group, at: usize) -> Option<String> {
-    let heads = view.heads();
+    let heads = view.column_heads();
     let median = group.arms[at].step.as_ref()?;
     Some(format!(
         "{} (median {} against {}, {})",
         heads[at],
-        number::fixed(median.ratio, 2),
+        number::format_fixed(median.ratio, 2),
         heads[at.saturating_sub(1)],
         support(median),
     ))
@@ -241,7 +245,7 @@ fn has_fallen(median: Option<&Median>) -> bool {
 /// `loses 27 points against`, by the median.
 fn whole_of(median: &Median) -> String {
     let points = (100.0 * (median.gain - 1.0)).round();
-    let count = words::plural(points.abs() as u64, "point");
+    let count = words::count_with_noun(points.abs() as u64, "point");
     match points {
         ..0.0 => format!("loses {count} against"),
         0.0 => "is as fast to a point as".to_owned(),
@@ -260,7 +264,7 @@ fn support(median: &Median) -> String {
     ];
     let told = told.into_iter().filter(|(_, count)| *count > 0);
     let told = told.map(|(word, count)| format!("{word} in{GLUE}{count}")).collect::<Vec<_>>();
-    let cells = words::plural(tally.cells, "cell");
+    let cells = words::count_with_noun(tally.cells, "cell");
     match told.as_slice() {
         [only] if tally.cells > 1 => {
             let word = only.split(" in").next().unwrap_or_default();
@@ -273,10 +277,10 @@ fn support(median: &Median) -> String {
 }
 
 /// Each group that falls or stays, with its sentence.
-pub(super) fn falls(view: &ArmsView) -> Vec<(String, String)> {
+pub(super) fn fall_sentences(view: &ArmsView) -> Vec<(String, String)> {
     let falls = view.groups.iter().chain(&view.all).filter_map(|group| {
         let called = group.called.clone().unwrap_or_else(|| "all loads".to_owned());
-        Some((called, fall(view, group)?))
+        Some((called, fall_sentence(view, group)?))
     });
     falls.collect()
 }
@@ -286,7 +290,7 @@ pub(super) fn falls_in_short(view: &ArmsView) -> Option<String> {
     if view.groups.len() < 2 {
         return None;
     }
-    let heads = view.heads();
+    let heads = view.column_heads();
     let told = view.groups.iter().chain(&view.all).filter_map(|group| {
         let called = group.called.clone().unwrap_or_else(|| "other loads".to_owned());
         group.fall.last?;
@@ -305,13 +309,13 @@ pub(super) fn falls_in_short(view: &ArmsView) -> Option<String> {
 
 /// Of each load that was counted what the reference needs, and how many times that the others do;
 /// nothing where none was counted.
-pub(super) fn counted(view: &ArmsView) -> Option<DataTable> {
+pub(super) fn counts_table(view: &ArmsView) -> Option<DataTable> {
     if view.counts.is_empty() {
         return None;
     }
     let first = view.first();
     let others: Vec<usize> = (0..view.arms.len()).filter(|at| *at != first).collect();
-    let heads = view.heads();
+    let heads = view.column_heads();
     let heads = std::iter::once(&first).chain(&others).map(|at| heads[*at].clone());
     let rows = view.counts.iter().map(|row| {
         let base = row.arms.first().and_then(|(_, count)| count.base.instructions_per_op);
@@ -331,7 +335,7 @@ pub(super) fn counted(view: &ArmsView) -> Option<DataTable> {
 fn times(count: &CountView) -> String {
     let ratio = match (count.ratio, count.ratio_low, count.ratio_high) {
         (Some(ratio), Some(low), Some(high)) => number::ratio_between(ratio, low, high),
-        (Some(ratio), ..) => format!("×{}", number::fixed(ratio, 3)),
+        (Some(ratio), ..) => format!("×{}", number::format_fixed(ratio, 3)),
         (None, ..) => return number::UNKNOWN.to_owned(),
     };
     match count.verdict {

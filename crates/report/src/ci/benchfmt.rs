@@ -12,18 +12,19 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_document::layout::printable;
+use dbdyno_document::layout::printable_line;
 
 use super::GateCheck;
 
 /// The rounds. Ends with a line feed.
-pub fn benchfmt(all: &[GateCheck]) -> String {
+pub fn benchfmt_report(all: &[GateCheck]) -> String {
     let mut text = format!("goos: {}\ngoarch: {}\n", std::env::consts::OS, std::env::consts::ARCH);
     for checked in all {
         let summary = &checked.view.summary;
-        let (base, test) = (printable(&summary.base.label), printable(&summary.test.label));
+        let (base, test) =
+            (printable_line(&summary.base.label), printable_line(&summary.test.label));
         let _infallible =
-            writeln!(text, "run: {}\nbase: {base}\ntest: {test}", printable(&summary.run));
+            writeln!(text, "run: {}\nbase: {base}\ntest: {test}", printable_line(&summary.run));
         for (cell, detail) in summary.cells.iter().zip(&checked.view.detail.cells) {
             for round in &detail.rounds {
                 // What was not observed has no line.
@@ -44,7 +45,7 @@ pub fn benchfmt(all: &[GateCheck]) -> String {
 
 /// A part of a name: a name has no spaces, and a slash begins its next part.
 fn word(text: &str) -> String {
-    printable(text).replace('/', "_").split_whitespace().collect::<Vec<_>>().join("_")
+    printable_line(text).replace('/', "_").split_whitespace().collect::<Vec<_>>().join("_")
 }
 
 #[cfg(test)]

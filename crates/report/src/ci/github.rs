@@ -7,10 +7,10 @@ use super::{GateCheck, cell_name, doubts};
 
 /// Annotations, one for each cell that says something, and one for what blocks or endangers it.
 /// Ends with a line feed.
-pub fn github(all: &[GateCheck]) -> String {
+pub fn github_annotations(all: &[GateCheck]) -> String {
     let mut text = String::new();
     for checked in all {
-        let view = checked.view.printable();
+        let view = checked.view.to_printable();
         let cells: Vec<_> = checked.cells().map(|(_, outcome)| outcome).collect();
         for (cell, outcome) in view.summary.cells.iter().zip(cells) {
             let level = match (outcome, cell.verdict.0) {

@@ -3,14 +3,14 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_document::layout::printable;
+use dbdyno_document::layout::printable_line;
 use dbdyno_model::GateOutcome;
 
 use super::{GateCheck, cell_name, doubts};
 use crate::view::CellDetail;
 
 /// The report. Ends with a line feed.
-pub fn junit(all: &[GateCheck]) -> String {
+pub fn junit_report(all: &[GateCheck]) -> String {
     let count = |of: Option<GateOutcome>| {
         let cells = all.iter().flat_map(GateCheck::cells);
         cells.filter(|(_, outcome)| of.is_none() || *outcome == of).count()
@@ -79,7 +79,7 @@ fn seconds(detail: &CellDetail) -> f64 {
 /// Text from outside in XML, in text and attributes; XML 1.0 has no control characters.
 fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in printable(text).chars() {
+    for c in printable_line(text).chars() {
         match c {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),

@@ -17,9 +17,9 @@ mod junit;
 use dbdyno_document::number::GLUE;
 use dbdyno_model::GateOutcome;
 
-pub use benchfmt::benchfmt;
-pub use github::github;
-pub use junit::junit;
+pub use benchfmt::benchfmt_report;
+pub use github::github_annotations;
+pub use junit::junit_report;
 
 use crate::view::{CellView, View};
 use crate::words;
@@ -53,7 +53,7 @@ impl GateCheck {
 
 /// `point-query at 1 client`
 fn cell_name(cell: &CellView) -> String {
-    words::place(cell).replace(GLUE, " ")
+    words::cell_place(cell).replace(GLUE, " ")
 }
 
 /// What speaks against a cell, and against the run.

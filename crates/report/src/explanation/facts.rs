@@ -11,7 +11,7 @@ pub(super) const HEADS: [&str; 4] = ["what servers did for an operation", "base"
 const SHOWN_MOST: usize = 8;
 
 /// Which facts are shown, and how many more differ.
-pub(super) fn told(of: &Explanation) -> (Vec<&FactComparison>, usize) {
+pub(super) fn shown_facts(of: &Explanation) -> (Vec<&FactComparison>, usize) {
     let telling = of.work.iter().filter(|one| one.worth != FactWorth::Listed);
     let asked_for = |one: &&FactComparison| one.worth == FactWorth::AskedFor;
     if telling.clone().any(|one| asked_for(&one)) {
@@ -22,7 +22,7 @@ pub(super) fn told(of: &Explanation) -> (Vec<&FactComparison>, usize) {
 }
 
 /// A line: name and unit, base, test, and how many times as much.
-pub(super) fn row(one: &FactComparison) -> [String; 4] {
+pub(super) fn fact_row(one: &FactComparison) -> [String; 4] {
     let name = match one.fact.kind {
         FactKind::Counter => format!("{}, {}", one.fact.name, one.fact.unit),
         FactKind::Gauge => format!("{}, {} at the end of rounds", one.fact.name, one.fact.unit),
@@ -34,7 +34,7 @@ pub(super) fn row(one: &FactComparison) -> [String; 4] {
 
 fn how_many_times(one: &FactComparison) -> String {
     let Some(times) = ratio(one.base, one.test) else { return String::new() };
-    match (&one.ratio, one.times(), one.sign) {
+    match (&one.ratio, one.ratio_to_base(), one.sign) {
         (Some(of), Some(value), _) if of.low.is_finite() && of.high.is_finite() => {
             ratio_between(value, of.low, of.high)
         }
@@ -44,7 +44,7 @@ fn how_many_times(one: &FactComparison) -> String {
 }
 
 /// Deadlocks by signature, and whose transactions were open, a paragraph each.
-pub(super) fn locks(of: &Explanation) -> Vec<String> {
+pub(super) fn lock_notes(of: &Explanation) -> Vec<String> {
     let count = |count: Option<u64>| count.map_or("none".to_owned(), |count| count.to_string());
     let deadlock = |one: &DeadlockCounts| {
         let DeadlockCounts { signature, count: of } = one;
@@ -78,8 +78,8 @@ pub(super) fn locks(of: &Explanation) -> Vec<String> {
 }
 
 /// What is said beneath the table.
-pub(super) fn note(of: &Explanation) -> Option<String> {
-    let (told, more) = told(of);
+pub(super) fn table_note(of: &Explanation) -> Option<String> {
+    let (told, more) = shown_facts(of);
     match (of.work.len(), told.len(), more) {
         (0, ..) => None,
         (all, 0, _) => Some(format!(

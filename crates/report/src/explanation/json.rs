@@ -270,11 +270,12 @@ struct TrialJson<'a> {
 
 /// The explanations as JSON, indented, ending with a line feed.
 pub fn explanation_json(all: &[Explanation]) -> String {
-    let document = Document { schema: SCHEMA, explanations: all.iter().map(explanation).collect() };
+    let document =
+        Document { schema: SCHEMA, explanations: all.iter().map(explanation_entry).collect() };
     crate::json::json_text(&document)
 }
 
-pub(crate) fn explanation(of: &Explanation) -> ExplanationJson<'_> {
+pub(crate) fn explanation_entry(of: &Explanation) -> ExplanationJson<'_> {
     let untried = of.untried.iter().map(|one| UntriedJson {
         name: &one.name,
         base: one.base.as_deref(),
@@ -312,7 +313,7 @@ pub(crate) fn explanation(of: &Explanation) -> ExplanationJson<'_> {
         deadlocks: of.deadlocks.iter().map(deadlock).collect(),
         blockers: BlockersJson { base: &of.blockers.base, test: &of.blockers.test },
         code_is: of.code_standing.name(),
-        code_or: of.code_standing.untried(),
+        code_or: of.code_standing.untried_conditions(),
         code: code.collect(),
         trials: of.trials.iter().map(trial).collect(),
         open: of.open.as_deref(),
@@ -359,7 +360,7 @@ fn histogram(of: &HistogramDifference) -> HistogramJson<'_> {
 
 /// What an optimizer would have taken next, for explanations and differences alike.
 pub(crate) fn runner_up(of: &RunnerUp) -> RunnerUpJson<'_> {
-    let times = Some(of.times()).filter(|times| times.is_finite());
+    let times = Some(of.cost_ratio()).filter(|times| times.is_finite());
     RunnerUpJson { what: &of.what, cost: of.cost, other_cost: of.other, times }
 }
 
@@ -428,7 +429,7 @@ fn fact(of: &FactComparison) -> FactJson {
         kind: of.fact.kind.name(),
         base: of.base,
         test: of.test,
-        ratio: of.times().and_then(finite),
+        ratio: of.ratio_to_base().and_then(finite),
         ratio_low: of.ratio.and_then(|ratio| finite(ratio.low)),
         ratio_high: of.ratio.and_then(|ratio| finite(ratio.high)),
         sign: of.sign.map(Sign::name),

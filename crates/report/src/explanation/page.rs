@@ -1,7 +1,7 @@
 //! An explanation as one HTML file without any script: it opens from disk and asks nobody.
 
 use dbdyno_document::html::{self, PageHead, escape};
-use dbdyno_document::layout::printable;
+use dbdyno_document::layout::printable_line;
 use dbdyno_document::{DataTable, Document, Element, TableColumn};
 use dbdyno_model::{DifferenceAccount, Explanation, FactComparison, Ledger};
 
@@ -43,17 +43,17 @@ fn of_cell(of: &Explanation) -> String {
     text.push_str(&of.ledger.as_ref().map_or_else(String::new, ledger));
     text.push_str(&work(of));
     text.push_str(&plans(of));
-    let notes = words::notes(of).into_iter().map(|note| Element::Sentence(note.into()));
-    text.push_str(&html::written(&Document::from(vec![notes.collect()])));
+    let notes = words::reader_notes(of).into_iter().map(|note| Element::Sentence(note.into()));
+    text.push_str(&html::render_document(&Document::from(vec![notes.collect()])));
     text + &trials(of)
 }
 
 fn plain(text: &str) -> String {
-    escape(&printable(text))
+    escape(&printable_line(text))
 }
 
 fn table(account: &DifferenceAccount, of: &Explanation) -> String {
-    let [name, values, share] = words::heads(account);
+    let [name, values, share] = words::column_heads(account);
     let mut text = format!(
         "<section>\n<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
          <th scope=\"col\" class=\"text\">{name}</th><th scope=\"col\" class=\"text\">{values}</th>\
@@ -100,8 +100,8 @@ fn bar(row: &Row, widest: f64, is_sum: bool, is_loss: bool) -> String {
 }
 
 fn ledger(ledger: &Ledger) -> String {
-    let table = ledger_table(ledger).titled("Where the time of an operation goes");
-    html::written(&Document::from(vec![vec![Element::Table(table)]]))
+    let table = ledger_table(ledger).with_title("Where the time of an operation goes");
+    html::render_document(&Document::from(vec![vec![Element::Table(table)]]))
 }
 
 /// What servers did for an operation: what differs, and behind it all that they tell.
@@ -110,9 +110,10 @@ fn work(of: &Explanation) -> String {
         return String::new();
     }
     let title = Element::Title("What servers did for an operation".into());
-    let told = html::elements(&[title, Element::Table(facts_table(&facts::told(of).0))]);
+    let told =
+        html::render_elements(&[title, Element::Table(facts_table(&facts::shown_facts(of).0))]);
     let all: Vec<&FactComparison> = of.work.iter().collect();
-    let all = html::elements(&[Element::Table(facts_table(&all))]);
+    let all = html::render_elements(&[Element::Table(facts_table(&all))]);
     format!("<section>\n{told}<details><summary>all facts</summary>\n{all}</details>\n</section>\n")
 }
 
@@ -131,7 +132,7 @@ fn plans(of: &Explanation) -> String {
         text.push_str(&format!("<tr>{}</tr>\n", cells.concat()));
     }
     text.push_str("</tbody>\n</table></div>\n");
-    for cause in of.plans.iter().filter_map(plan::why) {
+    for cause in of.plans.iter().filter_map(plan::cause_sentence) {
         text.push_str(&format!("<p>{}</p>\n", plain(&cause)));
     }
     text + "</section>\n"
@@ -143,12 +144,12 @@ fn trials(of: &Explanation) -> String {
         return String::new();
     }
     let columns = [
-        TrialColumn::words("run", |row| row[0].as_str().into()),
-        TrialColumn::words("by", |row| row[1].as_str().into()),
-        TrialColumn::words("as in base", |row| row[2].as_str().into()),
-        TrialColumn::words("an operation costs, against base", |row| row[3].as_str().into()),
+        TrialColumn::word_texts("run", |row| row[0].as_str().into()),
+        TrialColumn::word_texts("by", |row| row[1].as_str().into()),
+        TrialColumn::word_texts("as in base", |row| row[2].as_str().into()),
+        TrialColumn::word_texts("an operation costs, against base", |row| row[3].as_str().into()),
     ];
-    let rows: Vec<[String; 4]> = of.trials.iter().map(words::trial).collect();
-    let table = html::elements(&[Element::Table(DataTable::new(&columns, &rows))]);
+    let rows: Vec<[String; 4]> = of.trials.iter().map(words::trial_row).collect();
+    let table = html::render_elements(&[Element::Table(DataTable::new(&columns, &rows))]);
     format!("<details><summary>all trials</summary>\n{table}</details>\n")
 }

@@ -6,14 +6,14 @@ use dbdyno_model::{
 };
 
 /// What is said of a plan that changed, a paragraph each.
-pub(crate) fn notes(change: &PlanChange) -> Vec<String> {
+pub(crate) fn change_notes(change: &PlanChange) -> Vec<String> {
     let statement = change.statement;
     let shown = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
     let (base, test) = (shown(&change.base), shown(&change.test));
     let mut notes = vec![format!("statement {statement}: {}: {base} → {test}", what(change.class))];
     let parting = change.parting.as_ref().map(parting);
     notes.extend(parting.map(|note| format!("statement {statement}: {note}")));
-    notes.extend(why(change));
+    notes.extend(cause_sentence(change));
     notes.extend(suspected(change));
     let arms = [("base", &change.runner_up.base), ("test", &change.runner_up.test)];
     let next = |(arm, one): (&str, &Option<RunnerUp>)| {
@@ -28,7 +28,7 @@ pub(crate) fn notes(change: &PlanChange) -> Vec<String> {
 
 /// What an optimizer would have taken next: `access of t: scan at 1.04 times the cost`.
 pub(crate) fn runner_up(one: &RunnerUp) -> String {
-    let times = one.times();
+    let times = one.cost_ratio();
     let decimals = if times < 10.0 { 2 } else { 0 };
     format!("{} at {times:.decimals$} times the cost", one.what)
 }
@@ -47,7 +47,7 @@ fn suspected(change: &PlanChange) -> Option<String> {
 }
 
 /// What brings the plan of base back, in a sentence.
-pub(crate) fn why(change: &PlanChange) -> Option<String> {
+pub(crate) fn cause_sentence(change: &PlanChange) -> Option<String> {
     let cause = cause(change.cause.as_ref()?, change.class);
     Some(format!("statement {}: {cause}", change.statement))
 }
@@ -171,7 +171,7 @@ mod tests {
                  the statistics (too old)",
             ),
         ] {
-            let told = notes(&change(Some(PlanCause { remedy, untried })));
+            let told = change_notes(&change(Some(PlanCause { remedy, untried })));
             let expected = [
                 "statement 2: the plan has another shape: range t2.b → ALL t2.-".to_owned(),
                 "statement 2: the optimizers part at the range of t2.b: base taken (? <= b <= ?, \
@@ -181,7 +181,7 @@ mod tests {
             ];
             assert_eq!(told, expected);
         }
-        assert_eq!(notes(&change(None)).len(), 2, "what was not tried is not told");
+        assert_eq!(change_notes(&change(None)).len(), 2, "what was not tried is not told");
         let mut more = change(None);
         more.histograms.push(HistogramDifference {
             column: "t2.b".to_owned(),
@@ -191,7 +191,7 @@ mod tests {
         let what = "access of t2: scan".to_owned();
         more.runner_up.test = Some(RunnerUp { what, cost: 100.0, other: 104.0 });
         assert_eq!(
-            notes(&more)[2..],
+            change_notes(&more)[2..],
             [
                 "statement 2: suspected: the optimizers know different things of these columns: \
                  t2.b: JSON_HB, 100 buckets, on test none",

@@ -1,6 +1,6 @@
 //! The sentences and tables that all shapes share.
 
-use dbdyno_document::number::{GLUE, fixed, signed};
+use dbdyno_document::number::{GLUE, format_fixed, format_signed};
 use dbdyno_model::{
     CodeStanding, DifferenceAccount, Explanation, FoundCause, Interaction, Interval, Lead, Ledger,
     LedgerLine, LineStanding, Prior, Remedy, RemedyCell, Suspect, Trial, TrialDirection, Verdict,
@@ -69,7 +69,7 @@ pub(super) fn headline(of: &Explanation) -> String {
 
 /// What is left when all was taken back that can be, in a sentence.
 fn code_named(of: &Explanation) -> String {
-    let names = listed(of.code_standing.untried(), NAMED_MOST);
+    let names = listed(of.code_standing.untried_conditions(), NAMED_MOST);
     match of.code_standing {
         CodeStanding::Code => "code".to_owned(),
         CodeStanding::CodeOrUntried(_) => format!("{names} (not tried) or code"),
@@ -80,7 +80,7 @@ fn code_named(of: &Explanation) -> String {
 
 /// The same in a table.
 fn code_line(of: &Explanation) -> String {
-    let names = listed(of.code_standing.untried(), NAMED_MOST);
+    let names = listed(of.code_standing.untried_conditions(), NAMED_MOST);
     match of.code_standing {
         CodeStanding::Code => "code: not due to any setting".to_owned(),
         CodeStanding::CodeOrUntried(_) => format!("not tried: {names}; this or the code"),
@@ -185,7 +185,7 @@ fn total(account: &DifferenceAccount) -> String {
     match account.witness {
         Witness::Rate => {
             let rqps = 1.0 / (1.0 + account.total.cost.estimate);
-            format!("rQPS {} ({})", fixed(rqps, 2), share(account, &account.total))
+            format!("rQPS {} ({})", format_fixed(rqps, 2), share(account, &account.total))
         }
         Witness::Instructions => {
             format!("test needs {} instructions", share(account, &account.total))
@@ -206,7 +206,7 @@ pub(super) fn title(account: &DifferenceAccount) -> String {
 }
 
 /// Heads of the columns.
-pub(super) fn heads(account: &DifferenceAccount) -> [&'static str; 3] {
+pub(super) fn column_heads(account: &DifferenceAccount) -> [&'static str; 3] {
     match account.witness {
         Witness::Instructions => ["what", "base → test", "%"],
         Witness::Rate => ["what", "base → test", "points"],
@@ -280,7 +280,7 @@ fn shown(account: &DifferenceAccount, value: f64) -> String {
         Witness::Rate => "points",
         Witness::Instructions => "%",
     };
-    format!("{}{GLUE}{unit}", signed(value, decimals))
+    format!("{}{GLUE}{unit}", format_signed(value, decimals))
 }
 
 /// A share with half of its interval.
@@ -289,7 +289,7 @@ fn spread(account: &DifferenceAccount, worth: &Worth) -> String {
     let half = (high - low) / 2.0;
     let decimals =
         dbdyno_document::number::decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 2));
-    format!("{} ± {}", signed(estimate, decimals), fixed(half, decimals))
+    format!("{} ± {}", format_signed(estimate, decimals), format_fixed(half, decimals))
 }
 
 fn value(account: &DifferenceAccount, worth: &Worth) -> Interval {
@@ -310,7 +310,7 @@ pub(super) const LEDGER_HEADS: [&str; 4] =
     ["time of an operation, µs", "base", "test", "test − base"];
 
 /// The ledger, line by line, its sum last. Parts are set in.
-pub(super) fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
+pub(super) fn ledger_rows(ledger: &Ledger) -> Vec<LedgerRow> {
     let half = |line: &LedgerLine| (line.difference_us.high - line.difference_us.low) / 2.0;
     let decimals = |line: &LedgerLine| {
         dbdyno_document::number::decimals_for(half(line)).map_or(2, |decimals| decimals.clamp(0, 2))
@@ -324,9 +324,13 @@ pub(super) fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
         let difference = line.difference_us.estimate;
         [
             name,
-            fixed(line.us.base, decimals),
-            fixed(line.us.test, decimals),
-            format!("{} ± {}", signed(difference, decimals), fixed(half(line), decimals)),
+            format_fixed(line.us.base, decimals),
+            format_fixed(line.us.test, decimals),
+            format!(
+                "{} ± {}",
+                format_signed(difference, decimals),
+                format_fixed(half(line), decimals)
+            ),
         ]
     };
     ledger.lines.iter().chain([&ledger.total]).map(row).collect()
@@ -353,10 +357,10 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
         "processor time alone makes rQPS {} ± {}, and in the rounds of this table it is {}: {ends}; the rest is {} % of \
          base's time{background}; code of the server is parted by instructions, as if all took the \
          same time",
-        fixed(estimate, 3),
-        fixed(half, 3),
-        fixed(ledger.rqps, 3),
-        fixed(rest, 0),
+        format_fixed(estimate, 3),
+        format_fixed(half, 3),
+        format_fixed(ledger.rqps, 3),
+        format_fixed(rest, 0),
     )
 }
 
@@ -393,12 +397,12 @@ fn of_waits(ledger: &Ledger, waits: &Waits) -> String {
 }
 
 /// What is said of plans that changed, a paragraph each.
-pub(super) fn plans(of: &Explanation) -> Vec<String> {
-    of.plans.iter().flat_map(plan::notes).collect()
+pub(super) fn plan_notes(of: &Explanation) -> Vec<String> {
+    of.plans.iter().flat_map(plan::change_notes).collect()
 }
 
 /// What the reader must know beside the tables, a paragraph each.
-pub(super) fn notes(of: &Explanation) -> Vec<String> {
+pub(super) fn reader_notes(of: &Explanation) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(of.limit.iter().map(|why| format!("the client is the limit: {why}")));
     notes.extend(of.leads.iter().take(LISTED_MOST).map(lead));
@@ -418,13 +422,14 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     notes.extend(
         of.unwaited.as_ref().map(|why| format!("what sessions wait for is not known: {why}")),
     );
-    notes.extend(facts::note(of));
-    notes.extend(facts::locks(of));
+    notes.extend(facts::table_note(of));
+    notes.extend(facts::lock_notes(of));
     if !of.code.is_empty()
         && of.accounts.iter().any(|account| account.code.cost.estimate.abs() >= of.least)
     {
-        let change =
-            |one: &dbdyno_model::CodeChange| format!("{} {}", one.name, signed(one.own_per_op, 0));
+        let change = |one: &dbdyno_model::CodeChange| {
+            format!("{} {}", one.name, format_signed(one.own_per_op, 0))
+        };
         let functions: Vec<String> = of.code.iter().map(change).collect();
         notes.push(format!(
             "the code, where all else is equal; instructions for an operation, test − base: {}",
@@ -559,8 +564,8 @@ fn remedied(of: &RemedyCell, witness: Witness) -> String {
     format!(
         "{}: {} ± {}{GLUE}{unit}, {verdict}",
         of.cell,
-        signed(100.0 * (estimate - 1.0), decimals),
-        fixed(half, decimals),
+        format_signed(100.0 * (estimate - 1.0), decimals),
+        format_fixed(half, decimals),
     )
 }
 
@@ -610,7 +615,7 @@ fn tried(of: &Explanation) -> Option<String> {
 }
 
 /// One trial, for the table of all.
-pub(super) fn trial(trial: &Trial) -> [String; 4] {
+pub(super) fn trial_row(trial: &Trial) -> [String; 4] {
     let equal = match trial.equal.len() {
         0 => "nothing: test as it is".to_owned(),
         1..=LISTED_MOST => trial.equal.join(", "),
@@ -624,7 +629,7 @@ pub(super) fn trial(trial: &Trial) -> [String; 4] {
         (Some(worth), _) => {
             let Interval { estimate, low, high } = worth.cost;
             let half = 50.0 * (high - low);
-            format!("{}{GLUE}% ± {}", signed(100.0 * estimate, 1), fixed(half, 1))
+            format!("{}{GLUE}% ± {}", format_signed(100.0 * estimate, 1), format_fixed(half, 1))
         }
         (None, Some(why)) => format!("did not start: {}", why.lines().next().unwrap_or_default()),
         (None, None) => "nothing was measured".to_owned(),

@@ -125,7 +125,7 @@ fn shifts(series: &HistorySeries, axes: &Axes) -> String {
              <title>{}: {}</title></g>",
             (to - from).max(1.0),
             bottom - top,
-            escape(words::answer(series, shift)),
+            escape(words::shift_answer(series, shift)),
             escape(&words::size(series, shift.size.estimate)),
         );
     }

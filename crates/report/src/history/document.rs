@@ -1,7 +1,7 @@
 //! A history as a document: a sparkline and a row for each shift of a series, and for programs one
 //! for each series without any.
 
-use dbdyno_document::csv::number;
+use dbdyno_document::csv::number_field;
 use dbdyno_document::number::UNKNOWN;
 use dbdyno_document::{
     DataTable, Document, Element, LabelledItem, Sparkline, SparklineStep, TableCell, TableColumn,
@@ -9,7 +9,7 @@ use dbdyno_document::{
 };
 use dbdyno_model::{BenchmarkHistory, HistorySeries, Severity, Shift, ShiftWeight, Warning};
 
-use super::json::{CauseEntry, ShiftEntry, scale, shift};
+use super::json::{CauseEntry, ShiftEntry, scale_name, shift_entry};
 use super::{e_divisive, words};
 
 /// Which series are shown in full.
@@ -29,14 +29,14 @@ const SOURCE_WIDTH: usize = 3;
 
 /// The history as a document.
 pub fn history_document(history: &BenchmarkHistory, extent: HistoryExtent) -> Document {
-    let mut document = Document::from(vec![head(history)]);
+    let mut document = Document::from(vec![head_elements(history)]);
     let is_whole = extent == HistoryExtent::Whole || history.series.len() <= FEW;
     let (shown, left): (Vec<_>, Vec<_>) =
         history.series.iter().partition(|series| is_whole || has_change(series));
     for series in shown {
-        let mut passage = above(series);
+        let mut passage = above_drawing(series);
         passage.push(Element::Sparkline(sparkline(series)));
-        passage.extend(below(series, history));
+        passage.extend(below_drawing(series, history));
         document.push(passage);
     }
     if !left.is_empty() {
@@ -46,28 +46,28 @@ pub fn history_document(history: &BenchmarkHistory, extent: HistoryExtent) -> Do
 }
 
 /// The answer, and what it is of.
-pub(super) fn head(history: &BenchmarkHistory) -> Vec<Element> {
-    let source = LabelledItem::new(&history.source).label("of", SOURCE_WIDTH);
+pub(super) fn head_elements(history: &BenchmarkHistory) -> Vec<Element> {
+    let source = LabelledItem::new(&history.source).with_label("of", SOURCE_WIDTH);
     let items = std::iter::once(source).chain(history.warnings.iter().map(warning)).collect();
     vec![Element::Headline(words::headline(history).into()), Element::Items(items)]
 }
 
 /// What stands above the drawing of a series.
-pub(super) fn above(series: &HistorySeries) -> Vec<Element> {
+pub(super) fn above_drawing(series: &HistorySeries) -> Vec<Element> {
     let mut above = vec![Element::Heading(words::title(series).into())];
     if !series.about.is_empty() {
         above.push(Element::Sentence(series.about.as_str().into()));
     }
-    above.push(Element::Sentence(words::span(series).into()));
+    above.push(Element::Sentence(words::series_span(series).into()));
     above
 }
 
 /// What stands below it.
-pub(super) fn below(series: &HistorySeries, history: &BenchmarkHistory) -> Vec<Element> {
+pub(super) fn below_drawing(series: &HistorySeries, history: &BenchmarkHistory) -> Vec<Element> {
     let rows = HistoryRow::of_series(series, history);
     let shown = if series.changes.shifts.is_empty() { &[] } else { &rows[..] };
     let table = DataTable::new(&columns(), shown).with_records(&columns(), &rows);
-    let remarks = words::remarks(series).into_iter().map(Text::from);
+    let remarks = words::series_remarks(series).into_iter().map(Text::from);
     vec![
         Element::Table(table),
         Element::Items(series.warnings.iter().map(warning).collect()),
@@ -128,10 +128,11 @@ impl<'a> HistoryRow<'a> {
             }
         }
         let codes = codes.join(";");
-        let shifts = series.changes.shifts.iter().zip(e_divisive::shifts(series)).enumerate();
+        let shifts =
+            series.changes.shifts.iter().zip(e_divisive::nearest_places(series)).enumerate();
         let rows = shifts.map(|(at, (one, beside))| HistoryRow {
             series,
-            shift: Some((one, shift(series, at))),
+            shift: Some((one, shift_entry(series, at))),
             codes: codes.clone(),
             beside,
         });
@@ -155,7 +156,7 @@ impl<'a> HistoryRow<'a> {
             (ShiftWeight::Alarm, false) => Tint::Better,
             _ => Tint::None,
         };
-        TableCell::tinted(words::answer(self.series, shift), tint).as_answer()
+        TableCell::tinted_text(words::shift_answer(self.series, shift), tint).as_answer()
     }
 
     /// What programs read of the shift.
@@ -173,22 +174,26 @@ fn columns<'a>() -> Vec<HistoryColumn<'a>> {
 /// The answer ends its column as a number does, so that a narrow screen gets several tables.
 fn shown_columns<'a>() -> [HistoryColumn<'a>; 9] {
     [
-        HistoryColumn::words("run", |row| {
+        HistoryColumn::word_texts("run", |row| {
             row.shown(|series, shift| words::run(&series.points[shift.first]))
         }),
-        HistoryColumn::numbers("from", |row| row.shown(|_, shift| (shift.first + 1).to_string())),
-        HistoryColumn::numbers("change", |row| row.shown(words::change)),
-        HistoryColumn::numbers("place", |row| row.shown(|_, shift| words::place(shift))),
+        HistoryColumn::number_texts("from", |row| {
+            row.shown(|_, shift| (shift.first + 1).to_string())
+        }),
+        HistoryColumn::number_texts("change", |row| row.shown(words::shift_size)),
+        HistoryColumn::number_texts("place", |row| row.shown(|_, shift| words::start_range(shift))),
         HistoryColumn::number_cells("answer", HistoryRow::answer),
-        HistoryColumn::numbers("p", |row| row.shown(|_, shift| words::chance(shift.p_value))),
-        HistoryColumn::numbers("E-divisive", |row| {
+        HistoryColumn::number_texts("p", |row| {
+            row.shown(|_, shift| words::p_value_text(shift.p_value))
+        }),
+        HistoryColumn::number_texts("E-divisive", |row| {
             let beside = row.beside.map(|first| (first + 1).to_string());
             beside.unwrap_or_else(|| UNKNOWN.to_owned()).into()
         }),
-        HistoryColumn::numbers("before", |row| {
+        HistoryColumn::number_texts("before", |row| {
             row.shown(|series, shift| words::value(series, shift.before))
         }),
-        HistoryColumn::numbers("after", |row| {
+        HistoryColumn::number_texts("after", |row| {
             row.shown(|series, shift| words::value(series, shift.after))
         }),
     ]
@@ -197,37 +202,47 @@ fn shown_columns<'a>() -> [HistoryColumn<'a>; 9] {
 /// In the words of the JSON contract.
 fn recorded_columns<'a>() -> [HistoryColumn<'a>; 25] {
     [
-        HistoryColumn::recorded("name", |row| row.series.name.clone()),
-        HistoryColumn::recorded("about", |row| row.series.about.clone()),
-        HistoryColumn::recorded("metric", |row| row.series.metric.clone()),
-        HistoryColumn::recorded("better", |row| row.series.better.name().to_owned()),
-        HistoryColumn::recorded("first", |row| row.field(|shift| shift.first.to_string())),
-        HistoryColumn::recorded("run", |row| row.field(|shift| shift.run.to_owned())),
-        HistoryColumn::recorded("version", |row| row.field(|shift| shift.version.to_owned())),
-        HistoryColumn::recorded("unix_ms", |row| row.field(|shift| optional(shift.unix_ms))),
-        HistoryColumn::recorded("earliest", |row| row.field(|shift| shift.earliest.to_string())),
-        HistoryColumn::recorded("latest", |row| row.field(|shift| shift.latest.to_string())),
-        HistoryColumn::recorded("before", |row| row.field(|shift| shift.before.to_string())),
-        HistoryColumn::recorded("after", |row| row.field(|shift| shift.after.to_string())),
-        HistoryColumn::recorded("change", |row| row.field(|shift| shift.change.to_string())),
-        HistoryColumn::recorded("change_low", |row| row.field(|shift| number(shift.change_low))),
-        HistoryColumn::recorded("change_high", |row| row.field(|shift| number(shift.change_high))),
-        HistoryColumn::recorded("superiority", |row| {
+        HistoryColumn::recorded_field("name", |row| row.series.name.clone()),
+        HistoryColumn::recorded_field("about", |row| row.series.about.clone()),
+        HistoryColumn::recorded_field("metric", |row| row.series.metric.clone()),
+        HistoryColumn::recorded_field("better", |row| row.series.better.name().to_owned()),
+        HistoryColumn::recorded_field("first", |row| row.field(|shift| shift.first.to_string())),
+        HistoryColumn::recorded_field("run", |row| row.field(|shift| shift.run.to_owned())),
+        HistoryColumn::recorded_field("version", |row| row.field(|shift| shift.version.to_owned())),
+        HistoryColumn::recorded_field("unix_ms", |row| row.field(|shift| optional(shift.unix_ms))),
+        HistoryColumn::recorded_field("earliest", |row| {
+            row.field(|shift| shift.earliest.to_string())
+        }),
+        HistoryColumn::recorded_field("latest", |row| row.field(|shift| shift.latest.to_string())),
+        HistoryColumn::recorded_field("before", |row| row.field(|shift| shift.before.to_string())),
+        HistoryColumn::recorded_field("after", |row| row.field(|shift| shift.after.to_string())),
+        HistoryColumn::recorded_field("change", |row| row.field(|shift| shift.change.to_string())),
+        HistoryColumn::recorded_field("change_low", |row| {
+            row.field(|shift| number_field(shift.change_low))
+        }),
+        HistoryColumn::recorded_field("change_high", |row| {
+            row.field(|shift| number_field(shift.change_high))
+        }),
+        HistoryColumn::recorded_field("superiority", |row| {
             row.field(|shift| shift.superiority.to_string())
         }),
-        HistoryColumn::recorded("p_value", |row| row.field(|shift| shift.p_value.to_string())),
-        HistoryColumn::recorded("assumed_correlation", |row| {
+        HistoryColumn::recorded_field("p_value", |row| {
+            row.field(|shift| shift.p_value.to_string())
+        }),
+        HistoryColumn::recorded_field("assumed_correlation", |row| {
             row.field(|shift| shift.assumed_correlation.to_string())
         }),
-        HistoryColumn::recorded("direction", |row| row.field(|shift| shift.direction.to_owned())),
-        HistoryColumn::recorded("weight", |row| row.field(|shift| shift.weight.to_owned())),
-        HistoryColumn::recorded("scale", |row| scale(row.series).to_owned()),
-        HistoryColumn::recorded("first_found_with", |row| {
+        HistoryColumn::recorded_field("direction", |row| {
+            row.field(|shift| shift.direction.to_owned())
+        }),
+        HistoryColumn::recorded_field("weight", |row| row.field(|shift| shift.weight.to_owned())),
+        HistoryColumn::recorded_field("scale", |row| scale_name(row.series).to_owned()),
+        HistoryColumn::recorded_field("first_found_with", |row| {
             row.field(|shift| optional(shift.first_found_with))
         }),
-        HistoryColumn::recorded("causes", |row| row.field(causes)),
-        HistoryColumn::recorded("warnings", |row| row.codes.clone()),
-        HistoryColumn::recorded("e_divisive", |row| optional(row.beside)),
+        HistoryColumn::recorded_field("causes", |row| row.field(causes)),
+        HistoryColumn::recorded_field("warnings", |row| row.codes.clone()),
+        HistoryColumn::recorded_field("e_divisive", |row| optional(row.beside)),
     ]
 }
 

@@ -11,7 +11,7 @@ use dbdyno_model::HistorySeries;
 
 /// For each shift, of the places of E-divisive that are nearer to it than to any other shift, the
 /// nearest.
-pub(super) fn shifts(series: &HistorySeries) -> Vec<Option<usize>> {
+pub(super) fn nearest_places(series: &HistorySeries) -> Vec<Option<usize>> {
     let firsts: Vec<usize> = series.changes.shifts.iter().map(|shift| shift.first).collect();
     let mut beside: Vec<Option<usize>> = vec![None; firsts.len()];
     for &place in theirs(series) {
@@ -27,8 +27,8 @@ pub(super) fn shifts(series: &HistorySeries) -> Vec<Option<usize>> {
 }
 
 /// Places of E-divisive that stand beside no shift.
-pub(super) fn none(series: &HistorySeries) -> Vec<usize> {
-    let beside = shifts(series);
+pub(super) fn unmatched_places(series: &HistorySeries) -> Vec<usize> {
+    let beside = nearest_places(series);
     theirs(series).iter().copied().filter(|place| !beside.contains(&Some(*place))).collect()
 }
 
@@ -45,7 +45,7 @@ mod tests {
     fn a_place_stands_beside_one_shift_or_none() {
         let of = |firsts: &[usize], theirs: &[usize]| {
             let series = sample::series(100, firsts, Some(theirs));
-            (shifts(&series), none(&series))
+            (nearest_places(&series), unmatched_places(&series))
         };
         assert_eq!(of(&[31, 88], &[30, 38, 74, 90]), (vec![Some(30), Some(90)], vec![38, 74]));
         assert_eq!(of(&[31, 88], &[40]), (vec![Some(40), None], vec![]), "beside one only");
@@ -56,6 +56,6 @@ mod tests {
     #[test]
     fn what_was_not_asked_stands_nowhere() {
         let series = sample::series(100, &[31], None);
-        assert_eq!((shifts(&series), none(&series)), (vec![None], vec![]));
+        assert_eq!((nearest_places(&series), unmatched_places(&series)), (vec![None], vec![]));
     }
 }

@@ -120,7 +120,7 @@ fn series(series: &HistorySeries) -> SeriesEntry<'_> {
         about: &series.about,
         metric: &series.metric,
         better: series.better.name(),
-        scale: scale(series),
+        scale: scale_name(series),
         points: series
             .points
             .iter()
@@ -131,7 +131,7 @@ fn series(series: &HistorySeries) -> SeriesEntry<'_> {
                 value: point.value,
             })
             .collect(),
-        shifts: (0..changes.shifts.len()).map(|at| shift(series, at)).collect(),
+        shifts: (0..changes.shifts.len()).map(|at| shift_entry(series, at)).collect(),
         slides: changes
             .slides
             .iter()
@@ -156,7 +156,7 @@ fn series(series: &HistorySeries) -> SeriesEntry<'_> {
 }
 
 /// A shift of a series.
-pub(super) fn shift(series: &HistorySeries, at: usize) -> ShiftEntry<'_> {
+pub(super) fn shift_entry(series: &HistorySeries, at: usize) -> ShiftEntry<'_> {
     let shift = &series.changes.shifts[at];
     let point = &series.points[shift.first];
     ShiftEntry {
@@ -185,7 +185,7 @@ pub(super) fn shift(series: &HistorySeries, at: usize) -> ShiftEntry<'_> {
 }
 
 /// In what a series counts its changes.
-pub(super) fn scale(series: &HistorySeries) -> &'static str {
+pub(super) fn scale_name(series: &HistorySeries) -> &'static str {
     match series.scale {
         ChangeScale::Share => "share",
         ChangeScale::Difference => "difference",

@@ -4,7 +4,7 @@ use dbdyno_document::html::{self, PageHead};
 use dbdyno_document::{Document, Element};
 use dbdyno_model::BenchmarkHistory;
 
-use super::document::{above, below, head};
+use super::document::{above_drawing, below_drawing, head_elements};
 use super::{chart, words};
 use crate::html::STYLE;
 
@@ -27,13 +27,13 @@ const KEY: &str = "Dots are values, lines the medians of levels; the shaded band
 pub fn history_html(history: &BenchmarkHistory) -> String {
     let title = format!("{} dbdyno history", words::headline(history));
     let title = PageHead { title: &title, styles: &[STYLE, OWN_STYLE], script: None };
-    let head = html::written(&Document::from(vec![head(history)]));
+    let head = html::render_document(&Document::from(vec![head_elements(history)]));
     let series = history.series.iter().map(|series| {
-        let (above, below) = (above(series), below(series, history));
-        let (above, below) = (html::elements(&above), html::elements(&below));
+        let (above, below) = (above_drawing(series), below_drawing(series, history));
+        let (above, below) = (html::render_elements(&above), html::render_elements(&below));
         format!("<section>\n{above}{}{below}</section>\n", chart::svg(series))
     });
-    let key = html::elements(&[Element::Notes(vec![KEY.into()])]);
+    let key = html::render_elements(&[Element::Notes(vec![KEY.into()])]);
     let series: String = series.collect();
     format!("{}<body>\n<main>\n{head}{series}{key}</main>\n</body>\n</html>\n", title.html())
 }

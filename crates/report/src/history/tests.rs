@@ -8,7 +8,7 @@ use super::{HistoryExtent, history_document, sample, words};
 
 fn text(history: &BenchmarkHistory, extent: HistoryExtent, width: usize) -> String {
     let document = history_document(history, extent);
-    terminal::written(&document, &TextStyle { colour: Colour::Plain, width })
+    terminal::render_document(&document, &TextStyle { colour: Colour::Plain, width })
 }
 
 fn told(count: usize, extent: HistoryExtent) -> String {
@@ -68,7 +68,7 @@ fn the_headline_counts_slides_and_says_no_change_of_none() {
     slid.changes.slides = vec![slide(0, 20, 0.1), slide(20, 40, -0.2), slide(30, 40, -0.1)];
     let headline = |series| {
         let history = sample::history(vec![series], Vec::new());
-        let text = markdown::written(&history_document(&history, HistoryExtent::Whole));
+        let text = markdown::render_document(&history_document(&history, HistoryExtent::Whole));
         text.lines().find(|line| line.contains("in 1 series")).unwrap_or_default().to_owned()
     };
     let told = headline(slid);
@@ -85,7 +85,7 @@ fn a_table_is_one_and_a_note_is_one_line() {
     series.warnings = vec![sample::warning("slides")];
     series.warnings[0].text = "first\n\nsecond".to_owned();
     let history = sample::history(vec![series], Vec::new());
-    let text = markdown::written(&history_document(&history, HistoryExtent::Whole));
+    let text = markdown::render_document(&history_document(&history, HistoryExtent::Whole));
     let row =
         "| run 20 | 21 | −5.0 % (−6.0 % to −4.0 %) | 21 | **worse** | 0.0010 | 19 | 100.0 | 95.0 |";
     assert!(text.lines().any(|line| line == row), "{text}");
@@ -102,7 +102,7 @@ fn every_series_has_a_row_with_its_warnings() {
     quiet.warnings = vec![sample::warning("two-modes"), sample::warning("too-short")];
     let whole = vec![sample::warning("left-out"), sample::warning("too-short")];
     let history = sample::history(vec![changed, quiet], whole);
-    let csv = csv::written(&history_document(&history, HistoryExtent::Whole));
+    let csv = csv::render_document(&history_document(&history, HistoryExtent::Whole));
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let [heads, of_changed, of_quiet] = &rows[..] else { panic!("{csv}") };
     assert_eq!((heads.len(), of_changed.len(), of_quiet.len()), (25, 25, 25), "{csv}");

@@ -7,8 +7,8 @@ use dbdyno_model::{
 };
 
 use super::e_divisive;
-use crate::calendar::minute;
-use crate::words::plural;
+use crate::calendar::format_minute;
+use crate::words::count_with_noun;
 
 /// A value is not rounded by more than this share of itself.
 const ROUNDING_MOST: f64 = 0.125;
@@ -37,7 +37,7 @@ pub(super) fn headline(history: &BenchmarkHistory) -> String {
     let parts: Vec<String> = parts
         .into_iter()
         .filter(|(count, _, _)| *count > 0)
-        .map(|(count, noun, what)| format!("{} {what}", plural(count, noun)))
+        .map(|(count, noun, what)| format!("{} {what}", count_with_noun(count, noun)))
         .collect();
     if parts.is_empty() {
         return format!("No change found in {count}.");
@@ -79,8 +79,8 @@ pub(super) fn title(series: &HistorySeries) -> String {
 }
 
 /// How many values from when to when.
-pub(super) fn span(series: &HistorySeries) -> String {
-    let count = plural(series.points.len() as u64, "value");
+pub(super) fn series_span(series: &HistorySeries) -> String {
+    let count = count_with_noun(series.points.len() as u64, "value");
     match (time(series.points.first()), time(series.points.last())) {
         (Some(first), Some(last)) => format!("{count}, {first} to {last}"),
         _ => count,
@@ -88,7 +88,7 @@ pub(super) fn span(series: &HistorySeries) -> String {
 }
 
 fn time(point: Option<&HistoryPoint>) -> Option<String> {
-    Some(minute(point?.unix_ms?.max(0) as u64))
+    Some(format_minute(point?.unix_ms?.max(0) as u64))
 }
 
 /// What a run is called: its label, and its version where that says more.
@@ -102,7 +102,7 @@ pub(super) fn run(point: &HistoryPoint) -> String {
 }
 
 /// The answer to a shift.
-pub(super) fn answer(series: &HistorySeries, shift: &Shift) -> &'static str {
+pub(super) fn shift_answer(series: &HistorySeries, shift: &Shift) -> &'static str {
     match (shift.weight, series.is_worse(shift.size.estimate)) {
         // The typical value is the same, which is neither.
         (ShiftWeight::Overlaps, _) if shift.size.estimate == 0.0 => "overlaps",
@@ -121,7 +121,7 @@ const TELL_CORRELATION: usize = 40;
 /// A size in the scale of a series.
 pub(super) fn size(series: &HistorySeries, value: f64) -> String {
     match series.scale {
-        ChangeScale::Share => format!("{}{GLUE}%", number::signed(100.0 * value, 1)),
+        ChangeScale::Share => format!("{}{GLUE}%", number::format_signed(100.0 * value, 1)),
         ChangeScale::Difference => {
             let text = number::three_digits(value);
             if value > 0.0 { format!("+{text}") } else { text }
@@ -139,7 +139,7 @@ pub(super) fn value(series: &HistorySeries, value: f64) -> String {
         Some(decimals)
             if value == 0.0 || 0.5 * 10f64.powi(-decimals) <= ROUNDING_MOST * value.abs() =>
         {
-            number::fixed(value, decimals)
+            number::format_fixed(value, decimals)
         }
         // Far below the others, as 5 among values of 500: to tens it would be twice as much.
         _ => number::three_digits(value),
@@ -147,7 +147,7 @@ pub(super) fn value(series: &HistorySeries, value: f64) -> String {
 }
 
 /// The size of a shift with its bounds.
-pub(super) fn change(series: &HistorySeries, shift: &Shift) -> String {
+pub(super) fn shift_size(series: &HistorySeries, shift: &Shift) -> String {
     let Interval { estimate, low, high } = shift.size;
     let bounds = if low.is_finite() && high.is_finite() {
         format!("{} to {}", size(series, low), size(series, high))
@@ -158,7 +158,7 @@ pub(super) fn change(series: &HistorySeries, shift: &Shift) -> String {
 }
 
 /// The values with which a shift may begin.
-pub(super) fn place(shift: &Shift) -> String {
+pub(super) fn start_range(shift: &Shift) -> String {
     match (shift.earliest + 1, shift.latest + 1) {
         (earliest, latest) if earliest == latest => format!("{earliest}"),
         (earliest, latest) => format!("{earliest} to {latest}"),
@@ -166,7 +166,7 @@ pub(super) fn place(shift: &Shift) -> String {
 }
 
 /// The chance of something as clear where nothing changes.
-pub(super) fn chance(p_value: f64) -> String {
+pub(super) fn p_value_text(p_value: f64) -> String {
     match p_value {
         p if p < 0.0001 => "<0.0001".to_owned(),
         p => format!("{p:.4}"),
@@ -174,7 +174,7 @@ pub(super) fn chance(p_value: f64) -> String {
 }
 
 /// What else is to be said of a series, a sentence each.
-pub(super) fn remarks(series: &HistorySeries) -> Vec<String> {
+pub(super) fn series_remarks(series: &HistorySeries) -> Vec<String> {
     let mut remarks = Vec::new();
     for (shift, causes) in series.changes.shifts.iter().zip(&series.causes) {
         if !causes.is_empty() {
@@ -235,7 +235,7 @@ fn elsewhere(series: &HistorySeries) -> Option<String> {
         return Some("E-divisive was not computed: there are too many values.".to_owned());
     }
     let places: Vec<String> =
-        e_divisive::none(series).iter().map(|first| (first + 1).to_string()).collect();
+        e_divisive::unmatched_places(series).iter().map(|first| (first + 1).to_string()).collect();
     (!places.is_empty()).then(|| {
         format!(
             "E-divisive, at the same significance level, finds further changes at {}.",
@@ -263,11 +263,14 @@ mod tests {
     /// What another method finds is said in a sentence where no row can show it.
     #[test]
     fn e_divisive_stands_beside_a_change_or_is_told() {
-        assert_eq!(remarks(&sample::series(100, &[31, 88], Some(&[30, 74]))), Vec::<String>::new());
-        let told = remarks(&sample::series(100, &[31], Some(&[30, 74])));
+        assert_eq!(
+            series_remarks(&sample::series(100, &[31, 88], Some(&[30, 74]))),
+            Vec::<String>::new()
+        );
+        let told = series_remarks(&sample::series(100, &[31], Some(&[30, 74])));
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].ends_with("finds further changes at 75."), "{told:?}");
-        let silent = remarks(&sample::series(100, &[31], None));
+        let silent = series_remarks(&sample::series(100, &[31], None));
         assert!(silent[0].contains("was not computed"), "{silent:?}");
     }
 

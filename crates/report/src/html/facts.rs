@@ -3,8 +3,8 @@
 use dbdyno_document::html;
 use dbdyno_document::{ColumnTone, DataTable, Element, Footnote, TableColumn, Text, number};
 
-use super::fold::folded;
-use crate::calendar::utc;
+use super::fold::folded_section;
+use crate::calendar::format_utc;
 use crate::cautions;
 use crate::comparison;
 use crate::difference::{self, Extent};
@@ -21,20 +21,20 @@ pub(super) fn environment(view: &View) -> String {
     let (host, equal): (Vec<&Fact>, Vec<&Fact>) =
         equal.into_iter().partition(|fact| fact.name.starts_with(HOST));
     if view.detail.facts.is_empty() {
-        return folded("facts", "Environment: nothing was recorded", "");
+        return folded_section("facts", "Environment: nothing was recorded", "");
     }
     let mut elements = Vec::new();
     if !host.is_empty() {
-        elements.push(Element::Table(shared(&host).titled("Host")));
+        elements.push(Element::Table(shared(&host).with_title("Host")));
     }
     elements.extend(differences(view, &differing));
     if !equal.is_empty() {
-        let count = words::plural(equal.len() as u64, "fact");
+        let count = words::count_with_noun(equal.len() as u64, "fact");
         let title = format!("Equal in both arms: {count}");
         elements.push(Element::Fold(title.into(), vec![Element::Table(shared(&equal))]));
     }
-    let body = format!("<div class=\"facts\">\n{}</div>\n", html::elements(&elements));
-    folded("facts", "Environment: the host, and what differs between the arms", &body)
+    let body = format!("<div class=\"facts\">\n{}</div>\n", html::render_elements(&elements));
+    folded_section("facts", "Environment: the host, and what differs between the arms", &body)
 }
 
 /// Facts that both arms have in common.
@@ -53,11 +53,13 @@ fn differences(view: &View, differing: &[&Fact]) -> Vec<Element> {
     }
     if audit.is_empty() {
         let columns = of_both(|fact: &&Fact| (&fact.name, &fact.base, &fact.test));
-        return vec![Element::Table(DataTable::new(&columns, differing).titled(TITLE))];
+        return vec![Element::Table(DataTable::new(&columns, differing).with_title(TITLE))];
     }
-    let mut elements =
-        vec![Element::Title(TITLE.into()), Element::Sentence(difference::counts(audit).into())];
-    for section in difference::sections(audit, Extent::All) {
+    let mut elements = vec![
+        Element::Title(TITLE.into()),
+        Element::Sentence(difference::unequal_counts(audit).into()),
+    ];
+    for section in difference::audit_sections(audit, Extent::All) {
         let columns = of_both(|one: &&InequalityView| (&one.name, &one.base, &one.test));
         let mut table = DataTable::new(&columns, &[]);
         for (topic, list) in &section.groups {
@@ -68,7 +70,7 @@ fn differences(view: &View, differing: &[&Fact]) -> Vec<Element> {
         let title = format!("{}: {count}", section.title);
         // What blocks or annotates stands open.
         elements.push(if OPEN.contains(&section.title) {
-            Element::Table(table.titled(title))
+            Element::Table(table.with_title(title))
         } else {
             Element::Fold(title.into(), vec![Element::Table(table)])
         });
@@ -87,10 +89,10 @@ fn of_both<'a, F: 'a>(
     parts: impl for<'f> Fn(&'f F) -> FactParts<'f> + Copy + 'a,
 ) -> [TableColumn<'a, F>; 3] {
     [
-        TableColumn::words("", move |fact: &F| difference::bare_name(parts(fact).0).into()),
-        TableColumn::words("base", move |fact: &F| value(parts(fact).1).into())
+        TableColumn::word_texts("", move |fact: &F| difference::bare_name(parts(fact).0).into()),
+        TableColumn::word_texts("base", move |fact: &F| value(parts(fact).1).into())
             .of_arm(ColumnTone::Base),
-        TableColumn::words("test", move |fact: &F| value(parts(fact).2).into())
+        TableColumn::word_texts("test", move |fact: &F| value(parts(fact).2).into())
             .of_arm(ColumnTone::Test),
     ]
 }
@@ -104,44 +106,45 @@ fn value(value: &Option<String>) -> String {
 }
 
 /// What blocks or endangers a verdict, the worst first; nothing where nothing does.
-pub(super) fn cautions(summary: &Summary) -> String {
-    let cautions = cautions::of(summary);
+pub(super) fn cautions_html(summary: &Summary) -> String {
+    let cautions = cautions::find_doubts(summary);
     if cautions.is_empty() {
         return String::new();
     }
     let worst = cautions.iter().take(cautions::TOLD_MOST).map(|one| Footnote {
         number: None,
-        severity: one.word(),
-        text: one.text(summary.cells.len()).into(),
+        severity: one.severity_word(),
+        text: one.display_text(summary.cells.len()).into(),
         code: Text::default(),
     });
     let mut elements = vec![Element::Footnotes(worst.collect())];
     if let more @ 1.. = cautions.len().saturating_sub(cautions::TOLD_MOST) {
-        let more = format!("{}, among the notes", words::plural(more as u64, "more caution"));
+        let more =
+            format!("{}, among the notes", words::count_with_noun(more as u64, "more caution"));
         elements.push(Element::Aside(more.into()));
     }
     format!(
         "<section aria-labelledby=\"cautions-title\">\n<h2 id=\"cautions-title\">What endangers \
          this answer</h2>\n{}</section>\n",
-        html::elements(&elements)
+        html::render_elements(&elements)
     )
 }
 
 /// All of them, and what only says how the method works, by number.
-pub(super) fn warnings(notes: &Notes<'_>) -> String {
+pub(super) fn notes_html(notes: &Notes<'_>) -> String {
     let title = match notes.iter().count() {
         0 => "Notes: none".to_owned(),
         count => format!("Notes: {count}"),
     };
-    folded("notes", &title, &html::elements(&comparison::footnotes(notes)))
+    folded_section("notes", &title, &html::render_elements(&comparison::footnote_elements(notes)))
 }
 
 /// What a run is, and under these names what else is known of it.
-pub(crate) fn origin(head: &Summary, plan: &[(String, String)]) -> DataTable {
+pub(crate) fn origin_table(head: &Summary, plan: &[(String, String)]) -> DataTable {
     let rows = [
         ("run", head.run.clone()),
         ("name", head.name.clone().unwrap_or_else(|| number::UNKNOWN.to_owned())),
-        ("started", utc(head.started_unix_ms)),
+        ("started", format_utc(head.started_unix_ms)),
         ("status", head.status.clone()),
         ("dbdyno", head.tool_version.clone()),
         ("seed", head.seed.to_string()),
@@ -153,23 +156,23 @@ pub(crate) fn origin(head: &Summary, plan: &[(String, String)]) -> DataTable {
 /// Names, and what they have.
 fn named_values(rows: &[(String, String)]) -> DataTable {
     let columns = [
-        TableColumn::words("", |row: &(String, String)| (&row.0).into()),
-        TableColumn::words("", |row: &(String, String)| (&row.1).into()),
+        TableColumn::word_texts("", |row: &(String, String)| (&row.0).into()),
+        TableColumn::word_texts("", |row: &(String, String)| (&row.1).into()),
     ];
     DataTable::new(&columns, rows)
 }
 
-pub(super) fn provenance(view: &View) -> String {
+pub(super) fn provenance_html(view: &View) -> String {
     let elements = [
         Element::Sentence("This command reproduces the run:".into()),
         Element::Lines(vec![(&view.summary.command).into()]),
-        Element::Table(origin(&view.summary, &view.detail.plan)),
+        Element::Table(origin_table(&view.summary, &view.detail.plan)),
         Element::Fold("Order of rounds".into(), vec![Element::Table(orders(view))]),
     ];
     format!(
         "<section aria-labelledby=\"origin-title\">\n<h2 id=\"origin-title\">Provenance</h2>\n\
          <div class=\"facts\">\n{}</div>\n</section>\n",
-        html::elements(&elements)
+        html::render_elements(&elements)
     )
 }
 
@@ -177,7 +180,7 @@ pub(super) fn provenance(view: &View) -> String {
 fn orders(view: &View) -> DataTable {
     let cells = view.summary.cells.iter().zip(&view.detail.cells);
     named_values(
-        &cells.map(|(cell, detail)| (words::place(cell), order(detail))).collect::<Vec<_>>(),
+        &cells.map(|(cell, detail)| (words::cell_place(cell), order(detail))).collect::<Vec<_>>(),
     )
 }
 

@@ -210,7 +210,7 @@ pub(super) fn round_steps(high: f64, about: f64) -> Vec<f64> {
 }
 
 /// Powers of ten within a range, and 2 and 5 times these where it holds fewer than three.
-pub(super) fn decades(low: f64, high: f64) -> Vec<f64> {
+pub(super) fn decade_ticks(low: f64, high: f64) -> Vec<f64> {
     let powers = low.log10().floor() as i32..=high.log10().floor() as i32;
     let times = |factors: &[f64]| -> Vec<f64> {
         let all =
@@ -229,8 +229,8 @@ mod tests {
     fn steps_are_round_and_cover_the_range() {
         assert_eq!(round_steps(9_300.0, 5.0), [0.0, 2000.0, 4000.0, 6000.0, 8000.0]);
         assert_eq!(round_steps(0.0, 5.0), [0.0]);
-        assert_eq!(decades(3.0, 12_000.0), [10.0, 100.0, 1000.0, 10_000.0]);
-        assert_eq!(decades(141.0, 2_600.0), [200.0, 500.0, 1000.0, 2000.0]);
+        assert_eq!(decade_ticks(3.0, 12_000.0), [10.0, 100.0, 1000.0, 10_000.0]);
+        assert_eq!(decade_ticks(141.0, 2_600.0), [200.0, 500.0, 1000.0, 2000.0]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use dbdyno_document::html::escape;
 
 /// A section of which only the title is seen until it is opened, or a link into it is followed.
-pub(crate) fn folded(id: &str, title: &str, body: &str) -> String {
+pub(crate) fn folded_section(id: &str, title: &str, body: &str) -> String {
     format!(
         "<details class=\"section\" aria-labelledby=\"{id}-title\">\n<summary>\
          <h2 id=\"{id}-title\">{}</h2></summary>\n{body}</details>\n",

@@ -40,7 +40,7 @@ pub(super) fn table(view: &View) -> String {
     format!(
         "<section class=\"heat\" aria-labelledby=\"heat-title\">\n<h2 id=\"heat-title\">rQPS by load \
          and clients</h2>\n<div class=\"panels\">{panels}</div>\n{}</section>\n",
-        html::elements(&asides)
+        html::render_elements(&asides)
     )
 }
 
@@ -51,14 +51,14 @@ fn panel(called: Option<&str>, cells: &[&CellView], full: f64) -> String {
         format!("<h3>{}</h3>\n", escape(&format!("{called}{}", median.unwrap_or_default())))
     });
     let loads = distinct(cells.iter().map(|cell| cell.load.as_str()));
-    let mut columns = vec![TableColumn::words("", |load: &&str| (*load).into())];
+    let mut columns = vec![TableColumn::word_texts("", |load: &&str| (*load).into())];
     columns.extend(distinct(cells.iter().map(|cell| cell.clients)).into_iter().map(|count| {
         TableColumn::number_cells(words::clients(count), move |load: &&str| {
             let cell = cells.iter().find(|cell| cell.load == *load && cell.clients == count);
             cell.map(|cell| shaded(cell, full)).unwrap_or_default()
         })
     }));
-    let table = html::elements(&[Element::Table(DataTable::new(&columns, &loads))]);
+    let table = html::render_elements(&[Element::Table(DataTable::new(&columns, &loads))]);
     format!("<div>{title}{table}</div>\n")
 }
 
@@ -67,7 +67,7 @@ fn finding(cells: &[CellView]) -> String {
     let [lost, gained] = [Verdict::Slower, Verdict::Faster].map(|verdict| {
         let of_verdict = cells.iter().filter(|cell| cell.verdict.0 == verdict);
         let most = of_verdict.max_by(|a, b| size(a).total_cmp(&size(b)));
-        most.map(|cell| format!("{} ({})", words::place(cell), rows::rqps(cell)))
+        most.map(|cell| format!("{} ({})", words::cell_place(cell), rows::rqps_text(cell)))
     });
     match (lost, gained) {
         (Some(lost), Some(gained)) => format!("Lost most: {lost}. Gained most: {gained}."),
@@ -91,15 +91,15 @@ fn full_at(cells: &[CellView]) -> f64 {
 
 /// The ratio of a cell, coloured where it is decided.
 fn shaded(cell: &CellView, full: f64) -> TableCell {
-    let (ratio, number) = (cell.effect().ratio, rows::rqps(cell));
+    let (ratio, number) = (cell.effect().ratio, rows::rqps_text(cell));
     match (ratio, cell.verdict.0) {
-        (None, _) => TableCell::from("~").shaded(Tint::Undecided, None),
+        (None, _) => TableCell::from("~").with_shade(Tint::Undecided, None),
         (_, Verdict::Undecided) => {
-            TableCell::from(format!("~ {number}")).shaded(Tint::Undecided, None)
+            TableCell::from(format!("~ {number}")).with_shade(Tint::Undecided, None)
         }
         (Some(rqps), _) => {
             let side = if rqps < 1.0 { Tint::Worse } else { Tint::Better };
-            TableCell::from(number).shaded(side, Some((size(cell) / full).min(1.0) * 100.0))
+            TableCell::from(number).with_shade(side, Some((size(cell) / full).min(1.0) * 100.0))
         }
     }
 }

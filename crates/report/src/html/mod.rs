@@ -31,15 +31,15 @@ use crate::notes::Notes;
 use crate::sheets;
 use crate::view::{CellDetail, CellView, View};
 use crate::words;
-pub(crate) use facts::origin;
-pub(crate) use fold::folded;
+pub(crate) use facts::origin_table;
+pub(crate) use fold::folded_section;
 
 const SCRIPT: &str = include_str!("../../assets/page.js");
 pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
 
 /// The report as one self-contained HTML file.
 pub fn html(view: &View) -> String {
-    let view = &view.printable();
+    let view = &view.to_printable();
     let notes = Notes::new(&view.summary);
     let head = PageHead { title: &title(view), styles: &[STYLE], script: Some(SCRIPT) };
     let mut page = head.html();
@@ -50,21 +50,27 @@ pub fn html(view: &View) -> String {
     let (first, second) = if is_overview { (heat, rates) } else { (rates, heat) };
     page.push_str(&first);
     page.push_str(&second);
-    page.push_str(&facts::cautions(&view.summary));
-    page.push_str(&shapes::sections(view));
-    let sheets = sheets::sheets(view).into_iter().map(|sheet| vec![Element::Table(sheet)]);
-    page.push_str(&html::written(&Document::from(sheets.collect::<Vec<_>>())));
+    page.push_str(&facts::cautions_html(&view.summary));
+    page.push_str(&shapes::sections_html(view));
+    let sheets = sheets::all_tables(view).into_iter().map(|sheet| vec![Element::Table(sheet)]);
+    page.push_str(&html::render_document(&Document::from(sheets.collect::<Vec<_>>())));
     if !view.summary.cells.is_empty() {
         page.push_str(CHARTS);
-        let doubts = html::elements(&comparison::doubts(view));
-        page.push_str(&folded("doubt", "How sure, and where the doubt comes from", &doubts));
-        let costs =
-            [Element::Table(comparison::costs(view)), Element::Aside(words::op(view).into())];
-        page.push_str(&folded("costs", "Cost and latency", &html::elements(&costs)));
+        let doubts = html::render_elements(&comparison::doubt_elements(view));
+        page.push_str(&folded_section(
+            "doubt",
+            "How sure, and where the doubt comes from",
+            &doubts,
+        ));
+        let costs = [
+            Element::Table(comparison::cost_table(view)),
+            Element::Aside(words::op_definition(view).into()),
+        ];
+        page.push_str(&folded_section("costs", "Cost and latency", &html::render_elements(&costs)));
     }
     page.push_str(&facts::environment(view));
-    page.push_str(&facts::warnings(&notes));
-    page.push_str(&facts::provenance(view));
+    page.push_str(&facts::notes_html(&notes));
+    page.push_str(&facts::provenance_html(view));
     page.push_str("</main>\n");
     page.push_str(&scripts(view));
     page.push_str("</body>\n</html>\n");
@@ -79,10 +85,11 @@ fn title(view: &View) -> String {
 }
 
 fn headline(view: &View) -> String {
-    let mut elements: Vec<Element> = comparison::answer(view).into_iter().flatten().collect();
-    elements.push(comparison::arms(&view.summary));
-    elements.extend(words::trust(&view.summary).map(|trust| Element::Sentence(trust.into())));
-    format!("<header>\n{}</header>\n", html::elements(&elements))
+    let mut elements: Vec<Element> =
+        comparison::answer_elements(view).into_iter().flatten().collect();
+    elements.push(comparison::arms_element(&view.summary));
+    elements.extend(words::trust_note(&view.summary).map(|trust| Element::Sentence(trust.into())));
+    format!("<header>\n{}</header>\n", html::render_elements(&elements))
 }
 
 const CHARTS: &str = "<section aria-labelledby=\"charts-title\">\n<h2 id=\"charts-title\">Rounds, \
@@ -108,9 +115,9 @@ struct CellData<'a> {
 
 impl<'a> CellData<'a> {
     fn new(summary: &'a CellView, detail: &'a CellDetail) -> Self {
-        let change = words::change(summary);
+        let change = words::cell_change(summary);
         CellData {
-            place: words::place(summary),
+            place: words::cell_place(summary),
             change: change.estimate,
             interval: change.interval,
             summary,

@@ -3,7 +3,7 @@
 use dbdyno_document::html::{self, escape};
 use dbdyno_document::{Element, number};
 
-use super::figure::{Axis, Figure, Mark, Scale, Trace, decades, round_steps};
+use super::figure::{Axis, Figure, Mark, Scale, Trace, decade_ticks, round_steps};
 use crate::shapes::{self, NumberedSentence};
 use crate::view::{CostView, CurvePointView, CurveView, IntervalView, LineView, UslView, View};
 use crate::words;
@@ -12,12 +12,12 @@ use crate::words;
 const PLACES: u32 = 48;
 
 /// The sections of both; nothing where a run has neither.
-pub(super) fn sections(view: &View) -> String {
+pub(super) fn sections_html(view: &View) -> String {
     let summary = &view.summary;
     let curves: Vec<(NumberedSentence, Figure)> =
-        summary.curves.iter().map(|one| (shapes::curve(one), curve_figure(one))).collect();
+        summary.curves.iter().map(|one| (shapes::curve_sentence(one), curve_figure(one))).collect();
     let costs: Vec<(NumberedSentence, Figure)> =
-        summary.costs.iter().map(|one| (shapes::cost(one), cost_figure(one))).collect();
+        summary.costs.iter().map(|one| (shapes::cost_sentence(one), cost_figure(one))).collect();
     section("curves", "The rate over clients", curves, CURVES_ASIDE)
         + &section("row-costs", "The cost over rows", costs, COSTS_ASIDE)
 }
@@ -43,7 +43,7 @@ fn section(id: &str, title: &str, shapes: Vec<(NumberedSentence, Figure)>, aside
             "<figure>\n<figcaption>{}</figcaption>\n{}{}</figure>\n",
             escape(&shape.sentence),
             figure.svg(),
-            html::elements(&below)
+            html::render_elements(&below)
         ));
     }
     text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(aside))
@@ -74,13 +74,16 @@ fn curve_figure(curve: &CurveView) -> Figure {
     let mut counts: Vec<f64> = curve.points.iter().map(|point| f64::from(point.clients)).collect();
     counts.extend((limit > most_clients).then_some(limit));
     Figure {
-        label: format!("The rate over clients. {}", shapes::curve(curve).sentence),
+        label: format!("The rate over clients. {}", shapes::curve_sentence(curve).sentence),
         x: Axis {
             title: "clients".to_owned(),
             scale: Scale::Logarithmic,
             low: least * 0.93,
             high: most_clients.max(limit) * 1.07,
-            ticks: counts.into_iter().map(|clients| (clients, number::fixed(clients, 0))).collect(),
+            ticks: counts
+                .into_iter()
+                .map(|clients| (clients, number::format_fixed(clients, 0)))
+                .collect(),
         },
         y: Axis {
             title: words::in_full(curve.unit),
@@ -120,7 +123,7 @@ fn curve_trace(
 
 fn rate(value: f64) -> String {
     if value >= 10.0 || value == 0.0 {
-        number::fixed(value, 0)
+        number::format_fixed(value, 0)
     } else {
         number::three_digits(value)
     }
@@ -144,13 +147,13 @@ fn cost_figure(cost: &CostView) -> Figure {
         band: Vec::new(),
     });
     Figure {
-        label: format!("Cost over rows. {}", shapes::cost(cost).sentence),
+        label: format!("Cost over rows. {}", shapes::cost_sentence(cost).sentence),
         x: Axis {
             title: "rows per event".to_owned(),
             scale: Scale::Logarithmic,
             low: least / 1.2,
             high: largest * 1.2,
-            ticks: rows.iter().map(|rows| (*rows, number::fixed(*rows, 0))).collect(),
+            ticks: rows.iter().map(|rows| (*rows, number::format_fixed(*rows, 0))).collect(),
         },
         y: Axis {
             title: match cost.measure {
@@ -160,7 +163,7 @@ fn cost_figure(cost: &CostView) -> Figure {
             scale: Scale::Logarithmic,
             low,
             high,
-            ticks: decades(low, high)
+            ticks: decade_ticks(low, high)
                 .into_iter()
                 .map(|value| (value, number::latency(Some(value), None)))
                 .collect(),

@@ -14,7 +14,7 @@ pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
     let mut of_run = notes.of_run(summary);
     let reach = reach(&summary.cells, summary.budget);
     let mut text = String::new();
-    for (number, group) in words::groups(view).iter().enumerate() {
+    for (number, group) in words::unit_groups(view).iter().enumerate() {
         let title = group.unit.map_or(group.title.clone(), |unit| capital(&words::in_full(unit)));
         let mut elements =
             vec![Element::Table(table(group, notes, &mut of_run, reach, summary.budget))];
@@ -26,7 +26,7 @@ pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
             "<section class=\"rates\" aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n{}\
              </section>\n",
             escape(&title),
-            html::elements(&elements)
+            html::render_elements(&elements)
         ));
     }
     text
@@ -49,28 +49,28 @@ fn table(
 ) -> DataTable {
     let count = one_count(&group.cells);
     let first = match count {
-        Some(count) => rates::loads(format!("at {}", words::clients(count))),
+        Some(count) => rates::load_column(format!("at {}", words::clients(count))),
         None => rates::clients("clients"),
     };
-    let drawn = TableColumn::drawings("interval drawn", |of: &RatedCell<'_>| {
-        TableCell::drawing(picture(of.cell, reach, budget))
+    let drawn = TableColumn::drawing_cells("interval drawn", |of: &RatedCell<'_>| {
+        TableCell::from_svg(picture(of.cell, reach, budget))
     });
     let columns: [RateColumn<'_, '_>; 10] = [
-        first.marked(std::mem::take(of_run)),
-        rates::answer(),
-        rates::change(),
+        first.with_marks(std::mem::take(of_run)),
+        rates::answer_column(),
+        rates::change_column(),
         rates::interval(),
         drawn,
         rates::ratio(group),
-        rates::base(),
-        rates::test(),
-        TableColumn::numbers("pairs", |of: &RatedCell<'_>| pairs(of.cell).into()),
-        TableColumn::numbers("would find", |of: &RatedCell<'_>| {
+        rates::base_column(),
+        rates::test_column(),
+        TableColumn::number_texts("pairs", |of: &RatedCell<'_>| pairs(of.cell).into()),
+        TableColumn::number_texts("would find", |of: &RatedCell<'_>| {
             let detectable = of.cell.detectable.map(number::percent_of_spread);
             detectable.unwrap_or_else(|| number::UNKNOWN.to_owned()).into()
         }),
     ];
-    let cells = RatedCell::of(&group.cells, notes);
+    let cells = RatedCell::from_cells(&group.cells, notes);
     match count {
         Some(_) => DataTable::new(&columns, &cells),
         None => rates::below_loads(&columns, &cells),
@@ -98,7 +98,7 @@ fn one_count(cells: &[&CellView]) -> Option<u32> {
 
 /// `12`, or `12 (+14)` where about 14 more would decide.
 fn pairs(cell: &CellView) -> String {
-    match cell.pairs_missing.filter(|_| words::needs(cell).is_some()) {
+    match cell.pairs_missing.filter(|_| words::needed_pairs(cell).is_some()) {
         Some(missing) => format!("{} (+{missing})", cell.pairs),
         None => cell.pairs.to_string(),
     }

@@ -10,7 +10,7 @@ pub(super) struct Cell<'a> {
 }
 
 /// The anomalies of all cases, in the order in which they come.
-pub(super) fn anomalies(all: &[IsolationTold]) -> Vec<String> {
+pub(super) fn anomaly_names(all: &[IsolationTold]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for case in all.iter().flat_map(|told| &told.levels).flat_map(|level| &level.cases) {
         if !names.contains(&case.anomaly) {
@@ -26,7 +26,7 @@ pub(super) fn cell<'a>(level: &'a LevelTold, anomaly: &str) -> Cell<'a> {
 }
 
 /// What became of a case, in a word or two.
-pub(super) fn word(outcome: &CaseOutcome) -> String {
+pub(super) fn outcome_word(outcome: &CaseOutcome) -> String {
     match outcome {
         CaseOutcome::Occurs => "occurs".to_owned(),
         CaseOutcome::ByWaiting => "waits".to_owned(),
@@ -46,7 +46,7 @@ impl fmt::Display for Cell<'_> {
             ([], _) => return f.pad("–"),
             _ if seen == self.cases.len() => f.write_str("occurs")?,
             _ if seen > 0 => f.write_str("some")?,
-            (_, Some(case)) => f.write_str(&word(&case.outcome))?,
+            (_, Some(case)) => f.write_str(&outcome_word(&case.outcome))?,
             (cases, None) => f.write_str(&how(cases))?,
         }
         if self.cases.iter().any(|case| case.breaks_promise()) {
@@ -68,5 +68,5 @@ fn how(cases: &[&CaseTold]) -> String {
     };
     // Of several that weigh the same the first one speaks.
     let heaviest = cases.iter().rev().max_by_key(weight);
-    heaviest.map_or_else(String::new, |case| word(&case.outcome))
+    heaviest.map_or_else(String::new, |case| outcome_word(&case.outcome))
 }

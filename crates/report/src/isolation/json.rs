@@ -162,7 +162,7 @@ fn shape(told: &ShapeTold) -> Shape<'_> {
         let_through: counts.let_through,
         not_serializable: counts.not_serializable,
         unknown: counts.unknown,
-        permissiveness: counts.share(),
+        permissiveness: counts.completed_share(),
         example: told.example.as_deref(),
     }
 }

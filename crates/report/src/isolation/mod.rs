@@ -13,7 +13,7 @@ mod stories;
 use dbdyno_document::{DataTable, Document, Element, TableColumn};
 use dbdyno_model::isolation::{IsolationTold, LevelTold, Permissiveness, ShapeTold};
 
-use cells::{anomalies, cell};
+use cells::{anomaly_names, cell};
 pub use json::isolation_json;
 
 /// How much is told.
@@ -90,7 +90,9 @@ fn told_counts(table: Option<DataTable>, document: &mut Document) {
 }
 
 fn told_stories(told: &IsolationTold, document: &mut Document) {
-    stories::stories(told).into_iter().for_each(|story| document.push(vec![Element::Lines(story)]));
+    stories::story_lines(told)
+        .into_iter()
+        .for_each(|story| document.push(vec![Element::Lines(story)]));
 }
 
 fn has_cases(told: &IsolationTold) -> bool {
@@ -111,13 +113,13 @@ fn headline(told: &IsolationTold) -> String {
 /// A server: a row for each anomaly, a column for each level.
 fn anomaly_table(told: &IsolationTold) -> Option<DataTable> {
     type AnomalyColumn<'a> = TableColumn<'a, String>;
-    let name = AnomalyColumn::words("", |name| name.into());
+    let name = AnomalyColumn::word_texts("", |name| name.into());
     let levels = told.levels.iter().filter(|level| !level.cases.is_empty()).map(|level| {
         let title = level.level.to_string();
-        AnomalyColumn::words(title, move |name| cell(level, name).to_string().into())
+        AnomalyColumn::word_texts(title, move |name| cell(level, name).to_string().into())
     });
     let columns: Vec<AnomalyColumn<'_>> = [name].into_iter().chain(levels).collect();
-    let names = anomalies(std::slice::from_ref(told));
+    let names = anomaly_names(std::slice::from_ref(told));
     has_cases(told).then(|| DataTable::new(&columns, &names))
 }
 
@@ -125,12 +127,12 @@ fn anomaly_table(told: &IsolationTold) -> Option<DataTable> {
 fn level_table(all: &[IsolationTold]) -> Option<DataTable> {
     type LevelColumn<'a> = TableColumn<'a, ServerLevel<'a>>;
     let first = [
-        LevelColumn::words("server", |row| server(row.told).into()),
-        LevelColumn::words("level", |row| row.level.level.to_string().into()),
+        LevelColumn::word_texts("server", |row| server(row.told).into()),
+        LevelColumn::word_texts("level", |row| row.level.level.to_string().into()),
     ];
-    let anomalies = anomalies(all).into_iter().map(|name| {
+    let anomalies = anomaly_names(all).into_iter().map(|name| {
         let title = name.clone();
-        LevelColumn::words(title, move |row| cell(row.level, &name).to_string().into())
+        LevelColumn::word_texts(title, move |row| cell(row.level, &name).to_string().into())
     });
     let columns: Vec<LevelColumn<'_>> = first.into_iter().chain(anomalies).collect();
     let levels = server_levels(all).filter(|row| !row.level.cases.is_empty());
@@ -216,17 +218,17 @@ fn counts_table(all: &[IsolationTold], layout: IsolationLayout) -> Option<DataTa
     type CountsColumn<'a> = TableColumn<'a, CountsRow<'a>>;
     let is_apart = layout == IsolationLayout::Apart;
     let mut columns = vec![
-        CountsColumn::words(if is_apart { "" } else { "level" }, |(of, _)| {
+        CountsColumn::word_texts(if is_apart { "" } else { "level" }, |(of, _)| {
             of.level.level.to_string().into()
         }),
-        CountsColumn::numbers("shape", |(_, shape)| shape.shape.as_str().into()),
-        CountsColumn::numbers("played", |(_, shape)| {
+        CountsColumn::number_texts("shape", |(_, shape)| shape.shape.as_str().into()),
+        CountsColumn::number_texts("played", |(_, shape)| {
             format!("{}/{}", shape.counts.played, shape.canonical).into()
         }),
-        CountsColumn::numbers("allowed", |(_, shape)| shape.counts.allowed.to_string().into()),
+        CountsColumn::number_texts("allowed", |(_, shape)| shape.counts.allowed.to_string().into()),
     ];
     if !is_apart {
-        columns.insert(0, CountsColumn::words("server", |(of, _)| server(of.told).into()));
+        columns.insert(0, CountsColumn::word_texts("server", |(of, _)| server(of.told).into()));
     }
     let parts: [(&str, CountOf); 5] = [
         ("at once", |counts| counts.completed),
@@ -236,9 +238,9 @@ fn counts_table(all: &[IsolationTold], layout: IsolationLayout) -> Option<DataTa
         ("misread", |counts| counts.misread),
     ];
     columns.extend(parts.map(|(title, part)| {
-        CountsColumn::numbers(title, move |(_, shape)| share(&shape.counts, part).into())
+        CountsColumn::number_texts(title, move |(_, shape)| share(&shape.counts, part).into())
     }));
-    let let_through = CountsColumn::numbers("let through", |(_, shape)| {
+    let let_through = CountsColumn::number_texts("let through", |(_, shape)| {
         shape.counts.let_through.to_string().into()
     });
     columns.push(let_through);

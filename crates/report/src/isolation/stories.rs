@@ -12,13 +12,13 @@
 use dbdyno_document::Text;
 use dbdyno_model::isolation::{CaseTold, IsolationTold, StepAnswer, StepTold, StepWait};
 
-use super::cells::word;
+use super::cells::outcome_word;
 
 /// How far the lane of a session is from that of the one before it.
 const LANE: usize = 24;
 
 /// All stories of a server, each as its lines.
-pub(super) fn stories(told: &IsolationTold) -> Vec<Vec<Text>> {
+pub(super) fn story_lines(told: &IsolationTold) -> Vec<Vec<Text>> {
     let cases =
         told.levels.iter().flat_map(|level| level.cases.iter().map(move |case| (level, case)));
     let story = cases.map(|(level, case)| {
@@ -37,7 +37,7 @@ fn ending(case: &CaseTold) -> String {
     };
     let word = match &case.outcome {
         dbdyno_model::isolation::CaseOutcome::Unknown(why) => format!("unknown: {why}"),
-        outcome => word(outcome),
+        outcome => outcome_word(outcome),
     };
     format!("{word}{mark}")
 }

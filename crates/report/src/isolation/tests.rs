@@ -10,12 +10,12 @@ use dbdyno_document::terminal::{self, Colour, TextStyle};
 
 fn on_screen(all: &[IsolationTold], extent: IsolationExtent, width: usize) -> String {
     let document = isolation_document(all, extent, IsolationLayout::Apart);
-    terminal::written(&document, &TextStyle { colour: Colour::Plain, width })
+    terminal::render_document(&document, &TextStyle { colour: Colour::Plain, width })
 }
 
 fn on_page(all: &[IsolationTold]) -> String {
     let layout = IsolationLayout::Together;
-    markdown::written(&isolation_document(all, IsolationExtent::Tables, layout))
+    markdown::render_document(&isolation_document(all, IsolationExtent::Tables, layout))
 }
 
 fn step(session: u8, sql: &str, answer: StepAnswer) -> StepTold {

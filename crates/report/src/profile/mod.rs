@@ -7,8 +7,8 @@
 mod page;
 mod waits;
 
-use dbdyno_document::csv::number;
-use dbdyno_document::number::{GLUE, fixed, signed};
+use dbdyno_document::csv::number_field;
+use dbdyno_document::number::{GLUE, format_fixed, format_signed};
 use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
 use dbdyno_model::{
     Arm, FunctionDifference, FunctionPlace, Interval, LEFT_OUT, Match, PerArm, ProfileDifference,
@@ -113,26 +113,27 @@ impl ProfileRow {
     }
 
     fn shown_share(&self, arm: Arm) -> Text {
-        let share = self.share[arm].map_or_else(|| "?".to_owned(), |it| fixed(100.0 * it, 2));
+        let share =
+            self.share[arm].map_or_else(|| "?".to_owned(), |it| format_fixed(100.0 * it, 2));
         share.into()
     }
 
     fn shown_relative(&self) -> Text {
         match self.relative {
             None => Text::default(),
-            Some(relative) if relative.is_finite() => signed(100.0 * relative, 1).into(),
+            Some(relative) if relative.is_finite() => format_signed(100.0 * relative, 1).into(),
             Some(_) => "new".into(),
         }
     }
 
     fn shown_weighted(&self) -> Text {
         let Some(weighted) = self.weighted else { return Text::default() };
-        let estimate = signed(100.0 * weighted.estimate, 2);
+        let estimate = format_signed(100.0 * weighted.estimate, 2);
         match self.q_value {
             None => estimate.into(),
             Some(_) => {
                 let half = 50.0 * (weighted.high - weighted.low);
-                format!("{estimate} ± {}", fixed(half, 2)).into()
+                format!("{estimate} ± {}", format_fixed(half, 2)).into()
             }
         }
     }
@@ -140,7 +141,7 @@ impl ProfileRow {
     fn shown_q(&self) -> Text {
         match self.q_value {
             Some(q) if q < 0.001 => "<0.001".into(),
-            Some(q) => fixed(q, 3).into(),
+            Some(q) => format_fixed(q, 3).into(),
             None if self.relative.is_some() => "?".into(),
             None => Text::default(),
         }
@@ -152,24 +153,28 @@ type ProfileColumn = TableColumn<'static, ProfileRow>;
 fn columns() -> [ProfileColumn; 11] {
     let probability = |p: Option<f64>| p.map_or_else(String::new, |p| format!("{p:.3e}"));
     [
-        ProfileColumn::words("function", |row| row.name.as_str().into())
+        ProfileColumn::word_texts("function", |row| row.name.as_str().into())
             .cut_behind(NAME_MOST)
             .and_recorded("function", |row| row.name.clone()),
-        ProfileColumn::recorded("matched", |row| row.matched.to_owned()),
-        ProfileColumn::numbers("base, %", |row| row.shown_share(Arm::Base))
-            .and_recorded("base_share", |row| number(row.share.base)),
-        ProfileColumn::numbers("test, %", |row| row.shown_share(Arm::Test))
-            .and_recorded("test_share", |row| number(row.share.test)),
-        ProfileColumn::numbers("relative, %", ProfileRow::shown_relative)
-            .and_recorded("relative", |row| number(row.relative)),
-        ProfileColumn::numbers("weighted, %", ProfileRow::shown_weighted)
-            .and_recorded("weighted", |row| number(row.weighted.map(|of| of.estimate))),
-        ProfileColumn::recorded("weighted_low", |row| number(row.weighted.map(|of| of.low))),
-        ProfileColumn::recorded("weighted_high", |row| number(row.weighted.map(|of| of.high))),
-        ProfileColumn::recorded("p_value", move |row| probability(row.p_value)),
-        ProfileColumn::numbers("q", ProfileRow::shown_q)
+        ProfileColumn::recorded_field("matched", |row| row.matched.to_owned()),
+        ProfileColumn::number_texts("base, %", |row| row.shown_share(Arm::Base))
+            .and_recorded("base_share", |row| number_field(row.share.base)),
+        ProfileColumn::number_texts("test, %", |row| row.shown_share(Arm::Test))
+            .and_recorded("test_share", |row| number_field(row.share.test)),
+        ProfileColumn::number_texts("relative, %", ProfileRow::shown_relative)
+            .and_recorded("relative", |row| number_field(row.relative)),
+        ProfileColumn::number_texts("weighted, %", ProfileRow::shown_weighted)
+            .and_recorded("weighted", |row| number_field(row.weighted.map(|of| of.estimate))),
+        ProfileColumn::recorded_field("weighted_low", |row| {
+            number_field(row.weighted.map(|of| of.low))
+        }),
+        ProfileColumn::recorded_field("weighted_high", |row| {
+            number_field(row.weighted.map(|of| of.high))
+        }),
+        ProfileColumn::recorded_field("p_value", move |row| probability(row.p_value)),
+        ProfileColumn::number_texts("q", ProfileRow::shown_q)
             .and_recorded("q_value", move |row| probability(row.q_value)),
-        ProfileColumn::words("how matched", |row| row.told.as_str().into())
+        ProfileColumn::word_texts("how matched", |row| row.told.as_str().into())
             .and_recorded("moved_within", |row| row.moved_within.clone().unwrap_or_default()),
     ]
 }
@@ -198,15 +203,15 @@ fn headline(of: &ProfileDifference) -> String {
     let half = (of.total.high - of.total.low) / 2.0;
     let estimate = of.total.estimate;
     let (percent, more) = if estimate < 0.0 {
-        (fixed(-100.0 * estimate, 1), "less")
+        (format_fixed(-100.0 * estimate, 1), "less")
     } else {
-        (signed(100.0 * estimate, 1), "more")
+        (format_signed(100.0 * estimate, 1), "more")
     };
     let total = match of.scale {
         ProfileScale::Samples => "shares of equal wholes are compared".to_owned(),
         ProfileScale::Operations if half > 0.0 => format!(
             "an operation of test costs {percent}{GLUE}% ± {}{GLUE}% {more} {}",
-            fixed(100.0 * half, 1),
+            format_fixed(100.0 * half, 1),
             of.measure
         ),
         ProfileScale::Operations => {
@@ -260,16 +265,16 @@ fn lacking(one: &UntoldFunction) -> &'static str {
 }
 
 fn samples(number: Option<f64>) -> String {
-    number.map_or_else(|| "?".to_owned(), |number| fixed(number, 0))
+    number.map_or_else(|| "?".to_owned(), |number| format_fixed(number, 0))
 }
 
 fn notes(of: &ProfileDifference) -> Vec<String> {
     let mass = |(rung, share): &(Match, f64)| {
-        (*share > 0.0).then(|| format!("{} {}{GLUE}%", rung.name(), fixed(100.0 * share, 1)))
+        (*share > 0.0).then(|| format!("{} {}{GLUE}%", rung.name(), format_fixed(100.0 * share, 1)))
     };
     let matched: Vec<String> = of.matched.iter().filter_map(mass).collect();
     let few = of.profiles.base.min(of.profiles.test);
-    let spread = match of.dispersion.map(|dispersion| (few, fixed(dispersion, 2))) {
+    let spread = match of.dispersion.map(|dispersion| (few, format_fixed(dispersion, 2))) {
         None => UNTOLD_SAMPLES.to_owned(),
         Some((0..=1, dispersion)) => format!(
             "there is one profile on a side: that its samples are {dispersion} times as far apart \
@@ -310,7 +315,7 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
     for arm in Arm::BOTH.into_iter().filter(|arm| of.idle_share[*arm] > 0.0) {
         notes.push(format!(
             "of all that was sampled of {arm}, {}{GLUE}% is idle, and left out: no program worked",
-            fixed(100.0 * of.idle_share[arm], 1)
+            format_fixed(100.0 * of.idle_share[arm], 1)
         ));
     }
     if let Some(largest) = of.untold.first() {
@@ -336,8 +341,9 @@ fn several_programs(of: &ProfileDifference, arm: Arm) -> Option<String> {
         return None;
     }
     let listed = programs.iter().take(notable.min(PROGRAMS_MOST));
-    let listed: Vec<String> =
-        listed.map(|(name, share)| format!("{name} {}{GLUE}%", fixed(100.0 * share, 1))).collect();
+    let listed: Vec<String> = listed
+        .map(|(name, share)| format!("{name} {}{GLUE}%", format_fixed(100.0 * share, 1)))
+        .collect();
     Some(format!(
         "several programs of {arm} are counted together: {}; --process {} compares one of them",
         listed.join(", "),

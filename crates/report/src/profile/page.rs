@@ -2,7 +2,7 @@
 //! that changed, and the stacks of both sides as a graph in which one looks closer and searches.
 
 use dbdyno_document::html::{self, PageHead, data_block};
-use dbdyno_document::layout::printable;
+use dbdyno_document::layout::printable_line;
 use dbdyno_document::{ArmLabel, Document, Element, Text};
 use dbdyno_model::{FlameNode, PerArm, ProfileDifference};
 use serde::Serialize;
@@ -33,13 +33,13 @@ pub fn profile_html(of: &ProfileDifference, flame: &FlameNode, labels: &PerArm<S
     let head = PageHead { title: &title, styles: &[STYLE, OWN_STYLE], script: Some(SCRIPT) };
     let above = Document::from(vec![
         vec![Element::Headline(headline(of).into()), Element::Arms(ArmLabel::of_both(arms))],
-        vec![Element::Table(table(of, ProfileExtent::Changed).titled("Functions"))],
+        vec![Element::Table(table(of, ProfileExtent::Changed).with_title("Functions"))],
     ]);
     let notes = notes(of).into_iter().map(Text::from).collect();
     let below = Document::from(vec![vec![Element::Notes(notes)]]);
-    let mut page = head.html() + "<body>\n<main>\n" + &html::written(&above);
+    let mut page = head.html() + "<body>\n<main>\n" + &html::render_document(&above);
     page.push_str(GRAPH);
-    page.push_str(&html::written(&below));
+    page.push_str(&html::render_document(&below));
     page.push_str("</main>\n");
     page.push_str(&format!(
         "<script type=\"application/json\" id=\"flame-data\">{}</script>\n\
@@ -77,7 +77,7 @@ impl Frame {
         let [base, test, width] =
             [node.cost.base, node.cost.test, node.width].map(|share| (share * 1e5).round() / 1e5);
         Frame {
-            name: printable(&node.name),
+            name: printable_line(&node.name),
             base,
             test,
             width,

@@ -1,7 +1,7 @@
 //! What sessions wait for: a table that adds up to the time of an operation.
 
-use dbdyno_document::csv::number;
-use dbdyno_document::number::{GLUE, fixed, signed};
+use dbdyno_document::csv::number_field;
+use dbdyno_document::number::{GLUE, format_fixed, format_signed};
 use dbdyno_document::{DataTable, Document, Element, TableColumn};
 use dbdyno_model::{PerArm, WaitLine, Waits};
 use serde::Serialize;
@@ -27,24 +27,24 @@ type WaitColumn = TableColumn<'static, WaitLine>;
 
 fn columns() -> [WaitColumn; 8] {
     [
-        WaitColumn::words("what a session does", |line| line.name.as_str().into())
+        WaitColumn::word_texts("what a session does", |line| line.name.as_str().into())
             .and_recorded("name", |line| line.name.clone()),
-        WaitColumn::numbers("base, µs", |line| fixed(line.us.base, 1).into())
+        WaitColumn::number_texts("base, µs", |line| format_fixed(line.us.base, 1).into())
             .and_recorded("base_us", |line| line.us.base.to_string()),
-        WaitColumn::numbers("test, µs", |line| fixed(line.us.test, 1).into())
+        WaitColumn::number_texts("test, µs", |line| format_fixed(line.us.test, 1).into())
             .and_recorded("test_us", |line| line.us.test.to_string()),
-        WaitColumn::numbers("difference, µs", |line| difference(line).into())
+        WaitColumn::number_texts("difference, µs", |line| difference(line).into())
             .and_recorded("difference_us", |line| change_us(line).to_string()),
-        WaitColumn::recorded("difference_us_low", |line| {
-            number(line.difference_us.map(|of| of.low))
+        WaitColumn::recorded_field("difference_us_low", |line| {
+            number_field(line.difference_us.map(|of| of.low))
         }),
-        WaitColumn::recorded("difference_us_high", |line| {
-            number(line.difference_us.map(|of| of.high))
+        WaitColumn::recorded_field("difference_us_high", |line| {
+            number_field(line.difference_us.map(|of| of.high))
         }),
-        WaitColumn::words("where most of it", |line| function(line).into())
+        WaitColumn::word_texts("where most of it", |line| function(line).into())
             .cut_behind(NAME_MOST)
             .and_recorded("base_function", |line| line.function.base.clone().unwrap_or_default()),
-        WaitColumn::recorded("test_function", |line| {
+        WaitColumn::recorded_field("test_function", |line| {
             line.function.test.clone().unwrap_or_default()
         }),
     ]
@@ -56,9 +56,9 @@ fn change_us(line: &WaitLine) -> f64 {
 }
 
 fn difference(line: &WaitLine) -> String {
-    let change = signed(change_us(line), 1);
+    let change = format_signed(change_us(line), 1);
     match line.difference_us {
-        Some(of) => format!("{change} ± {}", fixed((of.high - of.low) / 2.0, 1)),
+        Some(of) => format!("{change} ± {}", format_fixed((of.high - of.low) / 2.0, 1)),
         None => change,
     }
 }
@@ -78,7 +78,7 @@ fn is_known(line: &WaitLine) -> bool {
 }
 
 fn headline(of: &Waits) -> String {
-    let time = |us: f64| format!("{}{GLUE}µs", fixed(us, 1));
+    let time = |us: f64| format!("{}{GLUE}µs", format_fixed(us, 1));
     let total = format!(
         "an operation takes {} in base and {} in test",
         time(of.total.us.base),
@@ -90,7 +90,7 @@ fn headline(of: &Waits) -> String {
         Some(line) => format!(
             "{total}; most of the difference that is more than chance: {} ({}{GLUE}µs)",
             line.name,
-            signed(change_us(line), 1)
+            format_signed(change_us(line), 1)
         ),
         None => format!("{total}; no line differs by more than chance"),
     }

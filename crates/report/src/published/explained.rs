@@ -1,12 +1,12 @@
 //! Rows beyond the tolerance: how much more the server has to do, and where the time went. The
 //! explanations in full stand below.
 
-use dbdyno_document::number::{UNKNOWN, decimals_for, fixed, signed, three_digits};
+use dbdyno_document::number::{UNKNOWN, decimals_for, format_fixed, format_signed, three_digits};
 use dbdyno_document::{DataTable, Document, Element, TableColumn};
 use dbdyno_model::published::{ExplainedRow, ExplainedRows};
 use dbdyno_model::{Arm, DifferenceAccount, Explanation, LEDGER_LINES, Ledger, Witness, Worth};
 
-use super::words::{agreed, two, with_ends};
+use super::words::{agreement_text, two_decimals, with_ends};
 use crate::explanation::explanation_document;
 use crate::words::clients;
 
@@ -39,14 +39,15 @@ pub(super) fn explained_document(all: &ExplainedRows) -> Document {
     }
     for (of, count) in places {
         let rows = all.rows.iter().filter(|row| place(row) == (of, count));
-        let table = DataTable::new(&columns(), rows).titled(format!("{of}, {}", clients(count)));
+        let table =
+            DataTable::new(&columns(), rows).with_title(format!("{of}, {}", clients(count)));
         document.push(vec![Element::Table(table)]);
     }
     if let (Some(rate), Some(counted)) = (&all.by_rate, &all.by_instructions) {
         let finding = format!(
             "Of these rows, by rate: {}; by instructions: {}.",
-            agreed(rate),
-            agreed(counted)
+            agreement_text(rate),
+            agreement_text(counted)
         );
         document.push(vec![Element::Sentence(finding.into())]);
     }
@@ -64,16 +65,18 @@ fn place(row: &ExplainedRow) -> (&str, u32) {
 fn columns() -> [TableColumn<'static, ExplainedRow>; 10] {
     type ExplainedColumn = TableColumn<'static, ExplainedRow>;
     [
-        ExplainedColumn::words("load", |row| row.explanation.cell.load.as_str().into()),
-        ExplainedColumn::numbers("theirs", |row| two(row.theirs).into()),
-        ExplainedColumn::numbers("ours", |row| two(row.ours).into()),
-        ExplainedColumn::numbers("by instructions", |row| with_ends(row.by_instructions()).into()),
-        ExplainedColumn::numbers("settings", |row| settings(&row.explanation).into()),
-        ExplainedColumn::numbers("µs base", |row| us(row, Arm::Base).into()),
-        ExplainedColumn::numbers("µs test", |row| us(row, Arm::Test).into()),
-        ExplainedColumn::numbers("server's code", |row| part(row, &SERVER_CODE).into()),
-        ExplainedColumn::numbers("server's kernel", |row| part(row, &SERVER_KERNEL).into()),
-        ExplainedColumn::numbers("client and rest", |row| part(row, &CLIENT_AND_REST).into()),
+        ExplainedColumn::word_texts("load", |row| row.explanation.cell.load.as_str().into()),
+        ExplainedColumn::number_texts("theirs", |row| two_decimals(row.theirs).into()),
+        ExplainedColumn::number_texts("ours", |row| two_decimals(row.ours).into()),
+        ExplainedColumn::number_texts("by instructions", |row| {
+            with_ends(row.by_instructions()).into()
+        }),
+        ExplainedColumn::number_texts("settings", |row| settings(&row.explanation).into()),
+        ExplainedColumn::number_texts("µs base", |row| us(row, Arm::Base).into()),
+        ExplainedColumn::number_texts("µs test", |row| us(row, Arm::Test).into()),
+        ExplainedColumn::number_texts("server's code", |row| part(row, &SERVER_CODE).into()),
+        ExplainedColumn::number_texts("server's kernel", |row| part(row, &SERVER_KERNEL).into()),
+        ExplainedColumn::number_texts("client and rest", |row| part(row, &CLIENT_AND_REST).into()),
     ]
 }
 
@@ -92,7 +95,7 @@ fn added_by_settings(account: &DifferenceAccount) -> String {
     let halves = worths.iter().map(|worth| 50.0 * (worth.cost.high - worth.cost.low));
     let half = halves.fold(0.0, f64::hypot);
     let decimals = decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 1));
-    format!("{} ± {} %", signed(percent, decimals), fixed(half, decimals))
+    format!("{} ± {} %", format_signed(percent, decimals), format_fixed(half, decimals))
 }
 
 /// Microseconds of an operation in an arm.
@@ -105,7 +108,7 @@ fn us(row: &ExplainedRow, arm: Arm) -> String {
 fn part(row: &ExplainedRow, lines: &[usize]) -> String {
     let Some(ledger) = &row.explanation.ledger else { return UNKNOWN.to_owned() };
     let us = difference_us(ledger, lines);
-    signed(us, i32::from(us.abs() < 9.95))
+    format_signed(us, i32::from(us.abs() < 9.95))
 }
 
 fn difference_us(ledger: &Ledger, lines: &[usize]) -> f64 {

@@ -7,7 +7,7 @@ use dbdyno_model::published::{
     Agreement, ExplainedRow, FoundSign, ReplicatedRow, ReplicatedTable, Replication,
 };
 
-use crate::explanation::json::{ExplanationJson, explanation};
+use crate::explanation::json::{ExplanationJson, explanation_entry};
 
 /// Version of the JSON contract of printed figures.
 const SCHEMA: u32 = 1;
@@ -139,7 +139,7 @@ fn explained(row: &ExplainedRow) -> ExplainedJson<'_> {
         theirs: row.theirs,
         ours: row.ours,
         by_instructions: row.by_instructions().map(interval),
-        explanation: explanation(&row.explanation),
+        explanation: explanation_entry(&row.explanation),
     }
 }
 

@@ -13,7 +13,7 @@ mod svg;
 mod tests;
 mod words;
 
-use dbdyno_document::csv::number;
+use dbdyno_document::csv::number_field;
 use dbdyno_document::number::{GLUE, UNKNOWN};
 use dbdyno_document::{DataTable, Document, Element, LabelledItem, TableColumn, Text};
 use dbdyno_model::experiment::Expectation;
@@ -21,13 +21,13 @@ use dbdyno_model::published::{
     Agreement, FigureStanding, FoundSign, ReplicatedRow, ReplicatedTable, Replication,
 };
 
-use crate::calendar::utc;
-use crate::words::{clients, plural};
+use crate::calendar::format_utc;
+use crate::words::{clients, count_with_noun};
 
 pub use json::published_json;
 pub use svg::published_svg;
 pub use words::outcome_words;
-use words::{agreed, points, two, with_ends};
+use words::{agreement_text, percentage_points, two_decimals, with_ends};
 
 /// What the columns mean.
 const KEY: &str = "Ratios are test ÷ base. Ours has its 95 % interval. Confirmed: the whole \
@@ -111,22 +111,24 @@ fn headline(counts: &[FigureCounts]) -> String {
     for one in counts {
         sums.iter_mut().zip(one.of).for_each(|(sum, count)| *sum += count);
     }
-    format!("{}: {}", plural(sums.iter().sum::<usize>() as u64, "figure"), in_words(sums))
+    format!("{}: {}", count_with_noun(sums.iter().sum::<usize>() as u64, "figure"), in_words(sums))
 }
 
 fn count_columns() -> Vec<TableColumn<'static, FigureCounts>> {
     type CountColumn = TableColumn<'static, FigureCounts>;
     let mut columns = vec![
-        CountColumn::words("printed", |one| one.printed.as_str().into()),
-        CountColumn::numbers("rows", |one| one.of.iter().sum::<usize>().to_string().into()),
+        CountColumn::word_texts("printed", |one| one.printed.as_str().into()),
+        CountColumn::number_texts("rows", |one| one.of.iter().sum::<usize>().to_string().into()),
     ];
     columns.extend(FigureStanding::ALL.into_iter().enumerate().map(|(at, standing)| {
-        CountColumn::numbers(standing.name(), move |one| one.of[at].to_string().into())
+        CountColumn::number_texts(standing.name(), move |one| one.of[at].to_string().into())
     }));
     columns.extend([
-        CountColumn::numbers("rank correlation", |one| rank_correlation(one.agreement).into()),
-        CountColumn::numbers("median difference", |one| median_difference(one.agreement).into()),
-        CountColumn::numbers("by server CPU", |one| match one.by_server_cpu {
+        CountColumn::number_texts("rank correlation", |one| rank_correlation(one.agreement).into()),
+        CountColumn::number_texts("median difference", |one| {
+            median_difference(one.agreement).into()
+        }),
+        CountColumn::number_texts("by server CPU", |one| match one.by_server_cpu {
             None => UNKNOWN.into(),
             of => format!("{}, {}", rank_correlation(of), median_difference(of)).into(),
         }),
@@ -135,29 +137,30 @@ fn count_columns() -> Vec<TableColumn<'static, FigureCounts>> {
 }
 
 fn rank_correlation(agreement: Option<Agreement>) -> String {
-    agreement.and_then(|of| of.rank_correlation).map_or(UNKNOWN.to_owned(), two)
+    agreement.and_then(|of| of.rank_correlation).map_or(UNKNOWN.to_owned(), two_decimals)
 }
 
 fn median_difference(agreement: Option<Agreement>) -> String {
-    agreement
-        .map_or(UNKNOWN.to_owned(), |of| format!("{}{GLUE}points", points(of.median_difference)))
+    agreement.map_or(UNKNOWN.to_owned(), |of| {
+        format!("{}{GLUE}points", percentage_points(of.median_difference))
+    })
 }
 
 /// What is asked, whose figures they are, how ours were measured and what stood for what.
 fn origin(one: &Replication) -> Vec<Element> {
     let run = &one.run;
-    let ours = format!("run {} of {}, {}", run.run, utc(run.started_unix_ms), run.host);
+    let ours = format!("run {} of {}, {}", run.run, format_utc(run.started_unix_ms), run.host);
     let items = vec![
-        LabelledItem::new(one.source.trim_end_matches('.')).label("printed", OWNER_WIDTH),
-        LabelledItem::new(ours).label("ours", OWNER_WIDTH),
+        LabelledItem::new(one.source.trim_end_matches('.')).with_label("printed", OWNER_WIDTH),
+        LabelledItem::new(ours).with_label("ours", OWNER_WIDTH),
     ];
     type ArmColumn = TableColumn<'static, (Vec<String>, String)>;
     let columns = [
-        ArmColumn::words("printed", |(releases, _)| match releases.as_slice() {
+        ArmColumn::word_texts("printed", |(releases, _)| match releases.as_slice() {
             [] => UNKNOWN.into(),
             releases => releases.join(", ").into(),
         }),
-        ArmColumn::words("measured here", |(_, label)| label.into()),
+        ArmColumn::word_texts("measured here", |(_, label)| label.into()),
     ];
     let commands = [run.command.clone(), format!("dbdyno published {}", one.file)];
     vec![
@@ -198,30 +201,34 @@ fn figures(of: &Replication, table: &ReplicatedTable) -> Vec<Element> {
 fn figure_columns<'a>() -> [TableColumn<'a, FigureRow<'a>>; 14] {
     type FigureColumn<'a> = TableColumn<'a, FigureRow<'a>>;
     [
-        FigureColumn::recorded("file", |one| one.of.file.clone()),
-        FigureColumn::recorded("of", |one| one.table.published.of.clone()),
-        FigureColumn::recorded("base", |one| one.table.published.base.clone()),
-        FigureColumn::recorded("test", |one| one.table.published.test.clone()),
-        FigureColumn::recorded("what", |one| one.table.published.what.to_string()),
-        FigureColumn::words("load", |one| one.row.published.load.as_str().into())
+        FigureColumn::recorded_field("file", |one| one.of.file.clone()),
+        FigureColumn::recorded_field("of", |one| one.table.published.of.clone()),
+        FigureColumn::recorded_field("base", |one| one.table.published.base.clone()),
+        FigureColumn::recorded_field("test", |one| one.table.published.test.clone()),
+        FigureColumn::recorded_field("what", |one| one.table.published.what.to_string()),
+        FigureColumn::word_texts("load", |one| one.row.published.load.as_str().into())
             .and_recorded("load", |one| one.row.published.load.clone()),
-        FigureColumn::numbers("theirs", |one| two(one.row.published.ratio).into())
+        FigureColumn::number_texts("theirs", |one| two_decimals(one.row.published.ratio).into())
             .and_recorded("theirs", |one| one.row.published.ratio.to_string()),
-        FigureColumn::numbers("ours", |one| with_ends(one.row.ours).into())
-            .and_recorded("ours", |one| number(one.row.ours.map(|ours| ours.estimate))),
-        FigureColumn::recorded("ours_low", |one| number(one.row.ours.map(|ours| ours.low))),
-        FigureColumn::recorded("ours_high", |one| number(one.row.ours.map(|ours| ours.high))),
-        FigureColumn::numbers("by server CPU", |one| with_ends(one.row.by_server_cpu).into())
+        FigureColumn::number_texts("ours", |one| with_ends(one.row.ours).into())
+            .and_recorded("ours", |one| number_field(one.row.ours.map(|ours| ours.estimate))),
+        FigureColumn::recorded_field("ours_low", |one| {
+            number_field(one.row.ours.map(|ours| ours.low))
+        }),
+        FigureColumn::recorded_field("ours_high", |one| {
+            number_field(one.row.ours.map(|ours| ours.high))
+        }),
+        FigureColumn::number_texts("by server CPU", |one| with_ends(one.row.by_server_cpu).into())
             .and_recorded("by_server_cpu", |one| {
-                number(one.row.by_server_cpu.map(|ours| ours.estimate))
+                number_field(one.row.by_server_cpu.map(|ours| ours.estimate))
             }),
-        FigureColumn::recorded("by_server_cpu_low", |one| {
-            number(one.row.by_server_cpu.map(|ours| ours.low))
+        FigureColumn::recorded_field("by_server_cpu_low", |one| {
+            number_field(one.row.by_server_cpu.map(|ours| ours.low))
         }),
-        FigureColumn::recorded("by_server_cpu_high", |one| {
-            number(one.row.by_server_cpu.map(|ours| ours.high))
+        FigureColumn::recorded_field("by_server_cpu_high", |one| {
+            number_field(one.row.by_server_cpu.map(|ours| ours.high))
         }),
-        FigureColumn::words("", |one| sign(one.row.standing).into())
+        FigureColumn::word_texts("", |one| sign(one.row.standing).into())
             .and_recorded("standing", |one| one.row.standing.name().to_owned()),
     ]
 }
@@ -233,7 +240,7 @@ fn expected(signs: &[FoundSign]) -> Vec<Element> {
         let arm = found.test.as_ref().map_or(String::new(), |arm| format!(", {arm}"));
         let FoundSign { outcome, .. } = found;
         LabelledItem::new(format!("{}{arm}: {}", outcome.cell, outcome_words(outcome)))
-            .label(sign(found.standing()), STANDING_WIDTH)
+            .with_label(sign(found.standing()), STANDING_WIDTH)
     });
     vec![
         Element::Title(format!("expected: {figure} {}, {why}", expected.name()).into()),
@@ -256,17 +263,16 @@ fn finding(table: &ReplicatedTable) -> String {
     let counts = in_words(counts(table.rows.iter().map(|row| row.standing)));
     // Medians of groups are no loads, which alone agree or do not.
     let Some(agreement) = &table.agreement else { return format!("{counts}.") };
-    let by_cpu = table
-        .by_server_cpu
-        .as_ref()
-        .map_or(String::new(), |agreement| format!("; by server CPU {}", agreed(agreement)));
+    let by_cpu = table.by_server_cpu.as_ref().map_or(String::new(), |agreement| {
+        format!("; by server CPU {}", agreement_text(agreement))
+    });
     let with = match (published.clients, table.clients.as_slice()) {
         (Some(theirs), [ours]) if theirs != *ours => {
             format!(" With {} here, {theirs} there.", clients(*ours))
         }
         _ => String::new(),
     };
-    format!("{counts}; {}{by_cpu}.{with}", agreed(agreement))
+    format!("{counts}; {}{by_cpu}.{with}", agreement_text(agreement))
 }
 
 /// The words of a standing with a sign in front.

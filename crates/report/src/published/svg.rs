@@ -10,10 +10,10 @@
 use std::fmt::Write as _;
 
 use dbdyno_document::html::escape;
-use dbdyno_document::layout::printable;
-use dbdyno_document::number::fixed;
+use dbdyno_document::layout::printable_line;
+use dbdyno_document::number::format_fixed;
 use dbdyno_model::published::{
-    FigureStanding, ReplicatedRow, ReplicatedTable, Replication, tolerance,
+    FigureStanding, ReplicatedRow, ReplicatedTable, Replication, ratio_tolerance,
 };
 
 const PANEL: f64 = 400.0;
@@ -100,7 +100,7 @@ impl<'a> Panel<'a> {
 
     fn drawn(&self, x: f64, y: f64) -> String {
         let published = &self.table.published;
-        let title: String = printable(&published.of).chars().take(TITLE_MOST).collect();
+        let title: String = printable_line(&published.of).chars().take(TITLE_MOST).collect();
         let mut svg = format!(
             "<g transform=\"translate({x} {y})\">\n<text class=\"title\" x=\"{MARGIN}\" y=\"22\">\
              {}</text>\n",
@@ -120,8 +120,8 @@ impl<'a> Panel<'a> {
         let steps =
             (0..=40).map(|step| self.low * (self.high / self.low).powf(f64::from(step) / 40.0));
         let steps: Vec<f64> = steps.collect();
-        let upper = steps.iter().map(|theirs| (*theirs, theirs + tolerance(*theirs)));
-        let lower = steps.iter().rev().map(|theirs| (*theirs, theirs - tolerance(*theirs)));
+        let upper = steps.iter().map(|theirs| (*theirs, theirs + ratio_tolerance(*theirs)));
+        let lower = steps.iter().rev().map(|theirs| (*theirs, theirs - ratio_tolerance(*theirs)));
         let mut path = String::new();
         for (at, (theirs, ours)) in upper.chain(lower).enumerate() {
             let command = if at == 0 { 'M' } else { 'L' };
@@ -155,7 +155,7 @@ impl<'a> Panel<'a> {
             PANEL - EDGE,
             PANEL - EDGE,
             bottom + 32.0,
-            escape(&printable(&across)),
+            escape(&printable_line(&across)),
             HEAD - 6.0
         )
     }
@@ -176,15 +176,15 @@ impl<'a> Panel<'a> {
         let told = format!(
             "{}: theirs {}, ours {} ({} to {})",
             row.published.load,
-            fixed(row.published.ratio, 2),
-            fixed(ours.estimate, 2),
-            fixed(ours.low, 2),
-            fixed(ours.high, 2)
+            format_fixed(row.published.ratio, 2),
+            format_fixed(ours.estimate, 2),
+            format_fixed(ours.low, 2),
+            format_fixed(ours.high, 2)
         );
         format!(
             "<g class=\"{class}\"><title>{}</title><path class=\"bar\" d=\"M{x:.1} {:.1}V{:.1}\"/>\
              {shape}</g>\n",
-            escape(&printable(&told)),
+            escape(&printable_line(&told)),
             self.y(ours.low),
             self.y(ours.high)
         )
@@ -211,7 +211,7 @@ impl<'a> Panel<'a> {
                 "<text text-anchor=\"{anchor}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                 x + shift,
                 y + 4.0,
-                escape(&printable(&row.published.load))
+                escape(&printable_line(&row.published.load))
             );
         }
         svg

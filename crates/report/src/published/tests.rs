@@ -34,7 +34,7 @@ fn replication(tables: Vec<ReplicatedTable>, signs: Vec<FoundSign>) -> Replicati
 
 fn text(of: &Replication) -> String {
     let style = TextStyle { colour: Colour::Plain, width: 100 };
-    terminal::written(&published_document(std::slice::from_ref(of)), &style)
+    terminal::render_document(&published_document(std::slice::from_ref(of)), &style)
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_table_that_was_not_measured_is_said_to_people_and_has_rows_for_programs() {
     let of = replication(vec![table], Vec::new());
     let row = "a.toml,scans,5.6,9.7,rate,scan,0.5,,,,,,,not testable here\r\n";
     let document = published_document(std::slice::from_ref(&of));
-    assert_eq!(csv::written(&document), [NAMES, row].concat());
+    assert_eq!(csv::render_document(&document), [NAMES, row].concat());
     let shown = text(&of);
     assert!(shown.starts_with("1 figure: 1 not testable here\n"), "{shown}");
     let said = "\nscans (9.7 ÷ 5.6)\n  not testable here, no arm stands for 5.6 or 9.7\n";
@@ -123,12 +123,12 @@ fn expectations_are_told_one_by_one_and_their_names_of_columns_stay() {
     };
     let of = replication(Vec::new(), vec![found]);
     let document = published_document(std::slice::from_ref(&of));
-    assert_eq!(csv::written(&document), NAMES);
+    assert_eq!(csv::render_document(&document), NAMES);
     let shown = text(&of);
     let said = "\nexpected: rate less, it is old\n  = confirmed         scan at 1 client: 2.0000 → \
                 1.0000, 0.500 (0.400 to 0.600) of base, less\n";
     assert!(shown.ends_with(said), "{shown}");
-    let page = markdown::written(&document);
+    let page = markdown::render_document(&document);
     assert!(page.contains("\n### Is it \\*so\\*?\n\n* printed: Somebody, somewhere\n"), "{page}");
     assert!(page.contains("```text\ndbdyno run a.toml\ndbdyno published a.toml\n```\n"), "{page}");
 }

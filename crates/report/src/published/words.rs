@@ -1,6 +1,6 @@
 //! Figures and sentences that tables and explanations share.
 
-use dbdyno_document::number::{GLUE, UNKNOWN, fixed, signed};
+use dbdyno_document::number::{GLUE, UNKNOWN, format_fixed, format_signed};
 use dbdyno_model::Interval;
 use dbdyno_model::experiment::FigureOutcome;
 use dbdyno_model::published::Agreement;
@@ -18,32 +18,37 @@ pub fn outcome_words(outcome: &FigureOutcome) -> String {
 }
 
 /// How far two columns of figures agree.
-pub(super) fn agreed(agreement: &Agreement) -> String {
-    let correlation = agreement
-        .rank_correlation
-        .map_or(String::new(), |correlation| format!("rank correlation {}, ", two(correlation)));
+pub(super) fn agreement_text(agreement: &Agreement) -> String {
+    let correlation = agreement.rank_correlation.map_or(String::new(), |correlation| {
+        format!("rank correlation {}, ", two_decimals(correlation))
+    });
     format!(
         "{correlation}median difference {} points (shift {}), {} of {} within 5",
-        points(agreement.median_difference),
-        signed(100.0 * agreement.median_shift, 1),
+        percentage_points(agreement.median_difference),
+        format_signed(100.0 * agreement.median_shift, 1),
         agreement.within,
         agreement.rows
     )
 }
 
 /// Two decimals, as printed ratios have.
-pub(super) fn two(value: f64) -> String {
-    fixed(value, 2)
+pub(super) fn two_decimals(value: f64) -> String {
+    format_fixed(value, 2)
 }
 
 /// Hundredths of a ratio.
-pub(super) fn points(difference: f64) -> String {
-    fixed(100.0 * difference, 1)
+pub(super) fn percentage_points(difference: f64) -> String {
+    format_fixed(100.0 * difference, 1)
 }
 
 /// `0.63 (0.60 to 0.66)`.
 pub(super) fn with_ends(ours: Option<Interval>) -> String {
     ours.map_or(UNKNOWN.to_owned(), |ours| {
-        format!("{} ({}{GLUE}to{GLUE}{})", two(ours.estimate), two(ours.low), two(ours.high))
+        format!(
+            "{} ({}{GLUE}to{GLUE}{})",
+            two_decimals(ours.estimate),
+            two_decimals(ours.low),
+            two_decimals(ours.high)
+        )
     })
 }

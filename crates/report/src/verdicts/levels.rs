@@ -145,10 +145,10 @@ pub fn history_report_document(report: &HistoryReport) -> Document {
             VerdictWord::Holds => "holds; an order of the transactions was replayed".to_owned(),
             _ => verdict.in_words(),
         };
-        document.push(drawn(format!("{level}, {definition}: {word}"), &witness.drawing));
+        document.push(drawing_elements(format!("{level}, {definition}: {word}"), &witness.drawing));
     }
     let is_clean = levels.iter().all(|one| one.verdict.verdict == VerdictWord::Holds);
-    if let Some(bound) = bound(*committed).filter(|_| is_clean) {
+    if let Some(bound) = anomaly_rate_bound(*committed).filter(|_| is_clean) {
         document.push(vec![Element::Sentence(bound.into())]);
     }
     if let Some(kinds) = &report.anomalies {
@@ -175,7 +175,7 @@ fn headline(levels: &[LevelFinding]) -> String {
 }
 
 /// A sentence, which is a title where it is shown what it says.
-pub(super) fn drawn(title: String, drawing: &[Text]) -> Vec<Element> {
+pub(super) fn drawing_elements(title: String, drawing: &[Text]) -> Vec<Element> {
     if drawing.is_empty() {
         return vec![Element::Sentence(title.into())];
     }
@@ -183,7 +183,7 @@ pub(super) fn drawn(title: String, drawing: &[Text]) -> Vec<Element> {
 }
 
 /// How rare an anomaly must be of which none was seen; nothing of too few commits.
-pub(super) fn bound(committed: u64) -> Option<String> {
+pub(super) fn anomaly_rate_bound(committed: u64) -> Option<String> {
     (committed >= RULE_OF_THREE_FROM).then(|| {
         let rate = 3.0 / committed as f64;
         format!(
@@ -218,5 +218,5 @@ fn kind_passage(kind: &AnomalyFinding) -> Vec<Element> {
         (Some(count), Some(of)) => format!("{anomaly}, {of}: {count}"),
         _ => format!("{anomaly}: not counted, for {}", why_not_counted.unwrap_or_default()),
     };
-    drawn(title, &witness.drawing)
+    drawing_elements(title, &witness.drawing)
 }

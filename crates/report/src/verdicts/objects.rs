@@ -3,7 +3,7 @@
 use dbdyno_document::{Document, Element, Text};
 use serde::Serialize;
 
-use super::levels::drawn;
+use super::levels::drawing_elements;
 use super::property::{PropertyVerdict, VerdictWord};
 
 /// What is known of a history without transactions: the JSON of `check`.
@@ -62,5 +62,5 @@ pub fn object_document(report: &ObjectReport) -> Document {
     head.extend(report.notes.iter().map(|note| Element::Sentence(note.into())));
     let title = format!("{property}, {definition}: {}", verdict.in_words());
     let evidence: Vec<Text> = report.evidence.iter().map(Text::from).collect();
-    Document::from(vec![head, drawn(title, &evidence)])
+    Document::from(vec![head, drawing_elements(title, &evidence)])
 }

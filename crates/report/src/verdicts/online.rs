@@ -3,7 +3,7 @@
 use dbdyno_document::{Document, Element, LabelledItem};
 use serde::Serialize;
 
-use super::property::{PropertyVerdict, beyond};
+use super::property::{PropertyVerdict, unpromised_levels};
 
 /// What servers did while they were judged: the JSON of `verify --online`.
 #[derive(Serialize)]
@@ -102,7 +102,7 @@ fn of_level(of: &OnlineLevel) -> Vec<Element> {
     }
     let known = of.known_after.map(|at| format!("known after {at} transactions"));
     items.extend(known.map(LabelledItem::new));
-    let (held, others) = beyond(others.into_iter().map(|one| (one.level, &one.verdict)));
+    let (held, others) = unpromised_levels(others.into_iter().map(|one| (one.level, &one.verdict)));
     items.extend(held.into_iter().chain(others));
     vec![Element::Title(title.into()), Element::Items(items)]
 }

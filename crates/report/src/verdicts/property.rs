@@ -33,7 +33,7 @@ impl PropertyVerdict {
     }
 
     /// This breaks it.
-    pub fn broken(anomaly: impl Into<String>) -> PropertyVerdict {
+    pub fn broken_by(anomaly: impl Into<String>) -> PropertyVerdict {
         let anomaly = Some(anomaly.into());
         PropertyVerdict { verdict: VerdictWord::Broken, anomaly, why: None }
     }
@@ -60,7 +60,7 @@ impl PropertyVerdict {
 
 /// What levels that a server does not promise turned out to be: those that hold in one item, each
 /// of the others in its own.
-pub(super) fn beyond<'a>(
+pub(super) fn unpromised_levels<'a>(
     levels: impl Iterator<Item = (&'a str, &'a PropertyVerdict)>,
 ) -> (Option<LabelledItem>, Vec<LabelledItem>) {
     let (held, others): (Vec<_>, Vec<_>) =

@@ -49,7 +49,7 @@ pub fn protocol_list_document(list: &ProtocolList) -> Document {
             some => format!("; faults: {some}"),
         };
         let promise = LabelledItem::new(format!("promises {promises}{planted}"));
-        LabelledItem::new(*about).label(*name, width).detail(promise)
+        LabelledItem::new(*about).with_label(*name, width).with_detail(promise)
     });
     Document::from(vec![vec![Element::Items(items.collect())]])
 }
@@ -294,21 +294,23 @@ fn of_results(results: Option<&[ResultShares]>) -> Element {
         return Element::Sentence("results: too many to be counted; ask for less".into());
     };
     let columns = [
-        ResultColumn::words("level", |one| one.level.into()),
-        ResultColumn::numbers("produced", |one| one.sets.produced.to_string().into()),
-        ResultColumn::numbers("allowed", |one| one.sets.allowed.to_string().into()),
-        ResultColumn::numbers("share", |one| share(one.sets.produced, one.sets.allowed).into()),
-        ResultColumn::numbers("classes", |one| {
+        ResultColumn::word_texts("level", |one| one.level.into()),
+        ResultColumn::number_texts("produced", |one| one.sets.produced.to_string().into()),
+        ResultColumn::number_texts("allowed", |one| one.sets.allowed.to_string().into()),
+        ResultColumn::number_texts("share", |one| {
+            share(one.sets.produced, one.sets.allowed).into()
+        }),
+        ResultColumn::number_texts("classes", |one| {
             format!("{} ÷ {}", one.classes.produced, one.classes.allowed).into()
         }),
-        ResultColumn::numbers("not allowed", |one| one.sets.let_through.to_string().into()),
+        ResultColumn::number_texts("not allowed", |one| one.sets.let_through.to_string().into()),
     ];
     let all = results.first().map_or(0, |one| one.sets.all);
     let title = format!(
         "results: of {all} sets of histories, those that a level allows, and of these those \
          produced"
     );
-    Element::Table(DataTable::new(&columns, results).titled(title))
+    Element::Table(DataTable::new(&columns, results).with_title(title))
 }
 
 /// What became of schedules, how many did, and what that means.
@@ -318,10 +320,10 @@ fn of_schedules(counts: &ScheduleCounts) -> DataTable {
     type ScheduleColumn<'a> = TableColumn<'a, ScheduleRow>;
     let allowed = counts.allowed;
     let columns = [
-        ScheduleColumn::words("", |row| row.0.into()),
-        ScheduleColumn::numbers("orders", |row| row.1.to_string().into()),
-        ScheduleColumn::numbers("of those allowed", |row| share(row.1, allowed).into()),
-        ScheduleColumn::words("", |row| row.2.into()),
+        ScheduleColumn::word_texts("", |row| row.0.into()),
+        ScheduleColumn::number_texts("orders", |row| row.1.to_string().into()),
+        ScheduleColumn::number_texts("of those allowed", |row| share(row.1, allowed).into()),
+        ScheduleColumn::word_texts("", |row| row.2.into()),
     ];
     let mut rows: Vec<ScheduleRow> = vec![
         ("allowed", allowed, ""),
@@ -339,7 +341,7 @@ fn of_schedules(counts: &ScheduleCounts) -> DataTable {
         let what = "not allowed, and completed at once";
         rows.push(("let through", counts.let_through, what));
     }
-    DataTable::new(&columns, &rows).titled(format!(
+    DataTable::new(&columns, &rows).with_title(format!(
         "schedules: {} of {} orders of statements, once up to symmetry, by {}",
         counts.played, counts.canonical, counts.level
     ))
@@ -379,12 +381,12 @@ fn of_server(of: &ConformanceReport) -> Vec<Element> {
     );
     let kinds = differences
         .iter()
-        .map(|(words, count)| LabelledItem::new(*words).label(count.to_string(), COUNT_WIDTH));
+        .map(|(words, count)| LabelledItem::new(*words).with_label(count.to_string(), COUNT_WIDTH));
     let first =
         first.iter().map(|FirstDifference { script, step, protocol, server, error, .. }| {
             let error = if error.is_empty() { String::new() } else { format!(" {error}") };
             let detail = format!("{step}: the protocol {protocol}, the server {server}{error}");
-            LabelledItem::new(format!("the first: {script}")).detail(LabelledItem::new(detail))
+            LabelledItem::new(format!("the first: {script}")).with_detail(LabelledItem::new(detail))
         });
     vec![Element::Title(title.into()), Element::Items(kinds.chain(first).collect())]
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use dbdyno_document::{Document, Element, LabelledItem, Text};
 use serde::Serialize;
 
-use super::levels::{HistoryReport, bound};
-use super::property::{VerdictWord, beyond};
+use super::levels::{HistoryReport, anomaly_rate_bound};
+use super::property::{VerdictWord, unpromised_levels};
 use crate::isolation::IsolationExtent;
 
 /// What servers did with random transactions: the JSON of `verify`.
@@ -182,7 +182,7 @@ fn of_level(of: &RandomLevel, extent: IsolationExtent) -> Vec<Element> {
     let proof = if holds { "; an order of all transactions was replayed" } else { "" };
     let mut items = vec![LabelledItem::new(format!("{}{proof}", promised.definition))];
     items.extend(facts(of).into_iter().map(LabelledItem::new));
-    items.extend(bound(history.committed).filter(|_| holds).map(LabelledItem::new));
+    items.extend(anomaly_rate_bound(history.committed).filter(|_| holds).map(LabelledItem::new));
     let mut passage = vec![
         Element::Title(title.into()),
         Element::Items(items),
@@ -193,7 +193,8 @@ fn of_level(of: &RandomLevel, extent: IsolationExtent) -> Vec<Element> {
     let mut items: Vec<LabelledItem> = unplayed
         .map(|one| LabelledItem::new(format!("{} has no script: {}", one.anomaly, one.why)))
         .collect();
-    let (held, not_promised) = beyond(others.iter().map(|one| (one.level, &one.verdict)));
+    let (held, not_promised) =
+        unpromised_levels(others.iter().map(|one| (one.level, &one.verdict)));
     items.extend(held);
     passage.push(Element::Items(items));
     let open = others.iter().filter(|one| one.verdict.verdict != VerdictWord::Holds);
@@ -273,7 +274,7 @@ fn with_replays<'a>(
 ) -> [Element; 2] {
     let mut script: Vec<Text> = Vec::new();
     for one in replays {
-        item = item.detail(LabelledItem::new(format!(
+        item = item.with_detail(LabelledItem::new(format!(
             "played again by {} sessions, a statement at a time: {} of {} (95 %: {:.0} to {:.0} %)",
             one.sessions,
             one.seen,
@@ -283,7 +284,7 @@ fn with_replays<'a>(
         )));
         let circumstances = circumstances(one).join("; ");
         if !circumstances.is_empty() {
-            item = item.detail(LabelledItem::new(circumstances));
+            item = item.with_detail(LabelledItem::new(circumstances));
         }
         if extent == IsolationExtent::Stories {
             script.extend(one.sql.lines().map(Text::from));

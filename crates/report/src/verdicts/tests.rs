@@ -33,7 +33,7 @@ fn history(levels: Vec<LevelFinding>) -> HistoryReport {
 
 fn random() -> RandomReport {
     let levels = vec![
-        level("snapshot-isolation", PropertyVerdict::broken("lost update"), &["T0", "", "  T1"]),
+        level("snapshot-isolation", PropertyVerdict::broken_by("lost update"), &["T0", "", "  T1"]),
         level("read-committed", PropertyVerdict::holds(), &[]),
         level("serializable", PropertyVerdict::cannot_tell("it is too long"), &["T2"]),
     ];
@@ -94,7 +94,7 @@ fn random() -> RandomReport {
 fn what_random_transactions_prove_is_told_level_by_level() {
     let text = |extent| {
         let style = TextStyle { colour: Colour::Plain, width: 200 };
-        terminal::written(&random_document(&random(), extent), &style)
+        terminal::render_document(&random_document(&random(), extent), &style)
     };
     let head = "engine: (1): 8 clients on 16 rows, 5 s at each level\n\n\
         repeatable-read promises snapshot-isolation for transactions that lock all or nothing: \
@@ -134,16 +134,16 @@ fn names_of_a_contract_are_in_the_order_of_the_alphabet() {
 #[test]
 fn a_history_without_an_anomaly_bounds_their_rate_and_tells_kinds() {
     let mut report = history(vec![level("serializable", PropertyVerdict::holds(), &[])]);
-    let text = markdown::written(&history_report_document(&report));
+    let text = markdown::render_document(&history_report_document(&report));
     assert!(text.starts_with("**holds: serializable**\n\n50 transactions, 40 committed"), "{text}");
     assert!(text.contains("No anomaly in 40 commits: at most 7.5e-2 of commits"), "{text}");
     report.anomalies = Some(Vec::new());
     report.anomalies_untold_at = Some(vec!["causal"]);
-    let text = markdown::written(&history_report_document(&report));
+    let text = markdown::render_document(&history_report_document(&report));
     assert!(text.contains("kinds of anomalies: none of those that the file tells"), "{text}");
     assert!(text.contains("others, which would break causal, cannot be told"), "{text}");
     report.levels.clear();
     report.committed = 29;
-    let text = markdown::written(&history_report_document(&report));
+    let text = markdown::render_document(&history_report_document(&report));
     assert!(!text.contains("No anomaly in"), "too few: {text}");
 }

@@ -42,7 +42,7 @@ pub struct InequalityView {
 impl AuditView {
     /// Mirrors an audit.
     pub fn new(audit: &Audit) -> AuditView {
-        let count = |weight| audit.of(weight).count();
+        let count = |weight| audit.of_weight(weight).count();
         AuditView {
             varied: count(Weight::Varied),
             blocks: count(Weight::Blocks),

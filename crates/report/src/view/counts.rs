@@ -3,7 +3,7 @@
 use dbdyno_model::{Arm, CountComparison, CountVerdict, FunctionChange, Interval};
 use serde::{Serialize, Serializer};
 
-use super::values::{WarningView, finite};
+use super::values::{WarningView, if_finite};
 
 /// What the instructions of one load say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -72,10 +72,10 @@ impl CountView {
         let arm = |arm: Arm| {
             let Interval { estimate, low, high } = count.per_op[arm];
             CountArmView {
-                instructions_per_op: finite(estimate),
-                instructions_per_op_low: finite(low),
-                instructions_per_op_high: finite(high),
-                named_share: finite(count.named_share[arm]),
+                instructions_per_op: if_finite(estimate),
+                instructions_per_op_low: if_finite(low),
+                instructions_per_op_high: if_finite(high),
+                named_share: if_finite(count.named_share[arm]),
             }
         };
         CountView {
@@ -83,9 +83,9 @@ impl CountView {
             repeats: count.repeats,
             base: arm(Arm::Base),
             test: arm(Arm::Test),
-            ratio: finite(count.ratio.estimate),
-            ratio_low: finite(count.ratio.low),
-            ratio_high: finite(count.ratio.high),
+            ratio: if_finite(count.ratio.estimate),
+            ratio_low: if_finite(count.ratio.low),
+            ratio_high: if_finite(count.ratio.high),
             verdict: count.verdict,
             warnings: count.warnings.iter().map(WarningView::new).collect(),
             together: count.together.clone(),
@@ -99,10 +99,10 @@ impl FunctionView {
         FunctionView {
             function: Some(change.name.clone()).filter(|name| !name.is_empty()),
             object: change.object.clone(),
-            base_own: finite(change.own_per_op.base),
-            test_own: finite(change.own_per_op.test),
-            base_inclusive: finite(change.inclusive_per_op.base),
-            test_inclusive: finite(change.inclusive_per_op.test),
+            base_own: if_finite(change.own_per_op.base),
+            test_own: if_finite(change.own_per_op.test),
+            base_inclusive: if_finite(change.inclusive_per_op.base),
+            test_inclusive: if_finite(change.inclusive_per_op.test),
         }
     }
 }

@@ -6,7 +6,7 @@ use dbdyno_model::{
 };
 use serde::Serialize;
 
-use super::values::finite;
+use super::values::if_finite;
 use super::values::{VerdictView, WarningView};
 
 /// The rate over clients under one load.
@@ -150,7 +150,7 @@ pub struct CostChangeView {
 impl IntervalView {
     pub(crate) fn new(interval: Interval) -> IntervalView {
         let Interval { estimate, low, high } = interval;
-        IntervalView { value: finite(estimate), low: finite(low), high: finite(high) }
+        IntervalView { value: if_finite(estimate), low: if_finite(low), high: if_finite(high) }
     }
 }
 
@@ -194,7 +194,7 @@ impl UslView {
             kappa: IntervalView::new(curve.kappa),
             peak_clients: IntervalView::new(curve.peak_clients),
             peak_rate: IntervalView::new(curve.peak_rate),
-            misfit: finite(curve.misfit),
+            misfit: if_finite(curve.misfit),
             band: curve.band.iter().map(place).collect(),
         }
     }
@@ -237,7 +237,7 @@ impl LineView {
         LineView {
             fixed_us: IntervalView::new(line.fixed_us),
             per_row_us: IntervalView::new(line.per_row_us),
-            misfit: finite(line.misfit),
+            misfit: if_finite(line.misfit),
         }
     }
 }

@@ -8,7 +8,7 @@ use dbdyno_model::{
 };
 use serde::Serialize;
 
-use super::values::finite;
+use super::values::if_finite;
 
 /// Slots of series that one page may carry. Longer runs get coarser slots, with the extremes kept.
 const SLOTS_PER_PAGE: usize = 200_000;
@@ -189,7 +189,7 @@ impl CellDetail {
             pairs,
             base_curve: curve(Arm::Base),
             test_curve: curve(Arm::Test),
-            class_unit: first.first().map_or("", |class| unit.of_class(class.counted())),
+            class_unit: first.first().map_or("", |class| unit.of_class(class.count_unit())),
             classes,
         }
     }
@@ -219,9 +219,9 @@ impl RoundView {
             arm: side.name(),
             pair: round.key.pair,
             started_ms: round.started_unix_ms as i64 - run_started_unix_ms as i64,
-            qps: finite(round.qps()),
+            qps: if_finite(round.qps()),
             slot_ms: (series.slot_ns * together as u64) as f64 / 1e6,
-            whole: SlotsView::new(unit.rate(round), &unit.slots(round), together),
+            whole: SlotsView::new(unit.rate(round), &unit.slot_rates(round), together),
             // A round that lacks one of them has none.
             classes: classes.iter().map(class).collect::<Option<_>>().unwrap_or_default(),
         }
@@ -239,7 +239,7 @@ impl SlotsView {
                 .collect()
         };
         SlotsView {
-            rate: finite(rate),
+            rate: if_finite(rate),
             slots: slots
                 .chunks(together)
                 .map(|chunk| whole(chunk.iter().sum::<f64>() / chunk.len() as f64))
@@ -297,8 +297,8 @@ fn plan(run: RunPair<'_>) -> Vec<(String, String)> {
     let clients: Vec<String> = plan.question.clients.iter().map(u32::to_string).collect();
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     [
-        ("base", run.spec(Arm::Base).to_string()),
-        ("test", run.spec(Arm::Test).to_string()),
+        ("base", run.spec_on(Arm::Base).to_string()),
+        ("test", run.spec_on(Arm::Test).to_string()),
         ("stages", stages.join(", ")),
         ("clients", clients.join(", ")),
         ("pairs of rounds per cell", plan.schedule.pairs.to_string()),
@@ -418,7 +418,7 @@ mod tests {
     fn the_curve_agrees_with_sorted_latencies() {
         let latencies: Vec<u64> = (1..=5_000u64).map(|n| n * n).collect();
         let mut histogram = LatencyHistogram::new();
-        latencies.iter().for_each(|&ns| histogram.record(ns));
+        latencies.iter().for_each(|&ns| histogram.record_latency(ns));
         let curve = Curve::new(&histogram);
         assert_eq!(curve.events, 5_000);
         assert!(*curve.q.last().unwrap() > 0.999 && *curve.q.last().unwrap() < 1.0);

@@ -3,7 +3,7 @@
 use dbdyno_model::{CellComparison, LevelShare, Spend, TestFamily};
 use serde::Serialize;
 
-use super::values::finite;
+use super::values::if_finite;
 
 /// The cells whose q-values belong together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -105,16 +105,16 @@ impl DoubtView {
             interval_why: cell.basis.why.clone(),
             replicates: cell.basis.replicates.name(),
             replicate_count: cell.basis.count,
-            p_value: finite(cell.p_value),
-            q_value: cell.q_value.and_then(finite),
+            p_value: if_finite(cell.p_value),
+            q_value: cell.q_value.and_then(if_finite),
             levels: levels.map_or_else(Vec::new, |levels| levels.parts.iter().map(level).collect()),
             next_minute: levels
                 .map_or_else(Vec::new, |levels| levels.spend.iter().map(spend).collect()),
             single_runs: cell.single_runs.map(|single| SingleRunsView {
                 runs: single.runs,
                 level: single.level.name(),
-                low: finite(single.low),
-                high: finite(single.high),
+                low: if_finite(single.low),
+                high: if_finite(single.high),
             }),
         }
     }
@@ -123,15 +123,15 @@ impl DoubtView {
 fn level(part: &LevelShare) -> LevelView {
     LevelView {
         level: part.level.name(),
-        count: finite(part.count),
-        sd: finite(part.sd),
-        share: finite(part.share),
-        seconds: part.seconds.and_then(finite),
+        count: if_finite(part.count),
+        sd: if_finite(part.sd),
+        share: if_finite(part.share),
+        seconds: part.seconds.and_then(if_finite),
         best: part.best,
         assumed: part.is_assumed,
     }
 }
 
 fn spend(spend: &Spend) -> SpendView {
-    SpendView { level: spend.level.name(), narrows: finite(spend.narrows) }
+    SpendView { level: spend.level.name(), narrows: if_finite(spend.narrows) }
 }

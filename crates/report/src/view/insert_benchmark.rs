@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use serde::Serialize;
 
-use super::values::finite;
+use super::values::if_finite;
 
 /// One step, both arms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,7 +54,7 @@ impl StepView {
             step: step.step.clone(),
             load: step.cell.load.clone(),
             clients: step.cell.clients,
-            target_ips: step.target_ips.and_then(finite),
+            target_ips: step.target_ips.and_then(if_finite),
             base: StepArmView::new(&step.arms.base, labels[0]),
             test: StepArmView::new(&step.arms.test, labels[1]),
         }
@@ -71,16 +71,16 @@ impl StepArmView {
         StepArmView {
             columns: COLUMNS
                 .into_iter()
-                .map(|name| (name, arm.column(name).and_then(finite)))
+                .map(|name| (name, arm.column(name).and_then(if_finite)))
                 .collect(),
             tag: tag.to_owned(),
-            sla_kept: arm.kept.and_then(finite),
-            sla_missed: arm.missed(),
+            sla_kept: arm.kept.and_then(if_finite),
+            sla_missed: arm.has_missed_sla(),
             getmin_count: arm.getmin_count,
-            getmin_ms_mean: arm.getmin_ms_mean.and_then(finite),
-            getmin_ms_max: arm.getmin_ms_max.and_then(finite),
-            debt_begin: arm.debt_begin.and_then(finite),
-            debt_end: arm.debt_end.and_then(finite),
+            getmin_ms_mean: arm.getmin_ms_mean.and_then(if_finite),
+            getmin_ms_max: arm.getmin_ms_max.and_then(if_finite),
+            debt_begin: arm.debt_begin.and_then(if_finite),
+            debt_end: arm.debt_end.and_then(if_finite),
         }
     }
 

@@ -3,7 +3,7 @@
 use dbdyno_model::experiment::FigureOutcome;
 use serde::Serialize;
 
-use super::values::finite;
+use super::values::if_finite;
 
 /// A figure in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,14 +29,14 @@ pub struct MechanismView {
 impl From<&FigureOutcome> for MechanismView {
     fn from(outcome: &FigureOutcome) -> MechanismView {
         let of = |end: fn(&dbdyno_model::Interval) -> f64| {
-            outcome.ratio.as_ref().and_then(|ratio| finite(end(ratio)))
+            outcome.ratio.as_ref().and_then(|ratio| if_finite(end(ratio)))
         };
         MechanismView {
             load: outcome.cell.load.clone(),
             clients: outcome.cell.clients,
             figure: outcome.figure.to_string(),
-            base: outcome.base.and_then(finite),
-            test: outcome.test.and_then(finite),
+            base: outcome.base.and_then(if_finite),
+            test: outcome.test.and_then(if_finite),
             ratio: of(|ratio| ratio.estimate),
             ratio_low: of(|ratio| ratio.low),
             ratio_high: of(|ratio| ratio.high),

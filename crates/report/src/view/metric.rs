@@ -3,7 +3,7 @@
 use dbdyno_model::{MetricComparison, MetricVerdict};
 use serde::{Serialize, Serializer};
 
-use super::values::finite;
+use super::values::if_finite;
 
 /// A cost or a latency of a cell that is judged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,13 +33,13 @@ impl From<&MetricComparison> for MetricView {
     fn from(metric: &MetricComparison) -> MetricView {
         MetricView {
             metric: metric.metric.name(),
-            ratio: finite(metric.ratio.estimate),
+            ratio: if_finite(metric.ratio.estimate),
             // A ratio is estimated as a logarithm: zero bounds nothing.
-            ratio_low: finite(metric.ratio.low).filter(|&low| low > 0.0),
-            ratio_high: finite(metric.ratio.high),
+            ratio_low: if_finite(metric.ratio.low).filter(|&low| low > 0.0),
+            ratio_high: if_finite(metric.ratio.high),
             verdict: metric.verdict,
-            p_value: finite(metric.p_value),
-            q_value: metric.q_value.and_then(finite),
+            p_value: if_finite(metric.p_value),
+            q_value: metric.q_value.and_then(if_finite),
         }
     }
 }

@@ -59,7 +59,7 @@ impl View {
 
     /// The same view with every text from outside made safe to print (see `layout`). JSON and CSV
     /// do without: programs get what was recorded.
-    pub(crate) fn printable(&self) -> View {
+    pub(crate) fn to_printable(&self) -> View {
         let mut view = self.clone();
         let summary = &mut view.summary;
         let of_cells = summary.cells.iter_mut().flat_map(|cell| &mut cell.warnings);
@@ -124,5 +124,5 @@ impl View {
 }
 
 fn clean(text: &mut String) {
-    *text = layout::printable(text);
+    *text = layout::printable_line(text);
 }

@@ -13,7 +13,7 @@ use super::doubt::{DoubtView, FamilyView};
 use super::insert_benchmark::StepView;
 use super::mechanism::MechanismView;
 use super::metric::MetricView;
-use super::values::{VerdictView, WarningView, finite};
+use super::values::{VerdictView, WarningView, if_finite};
 
 /// Version of the JSON contract of two arms; grows when a name is removed or changes its meaning.
 const SCHEMA: u32 = 1;
@@ -279,7 +279,7 @@ impl Summary {
             started_unix_ms: run.started_unix_ms,
             seed: run.plan.question.seed,
             driving: run.plan.question.driving.to_string(),
-            budget: finite(comparison.budget),
+            budget: if_finite(comparison.budget),
             base: label(&comparison.labels.base),
             test: label(&comparison.labels.test),
             cells: comparison.cells.iter().map(CellView::new).collect(),
@@ -309,7 +309,7 @@ impl Summary {
 impl CellView {
     fn new(cell: &CellComparison) -> CellView {
         // Without a pair there is no estimate, whatever number stands in its place.
-        let known = |value: f64| finite(value).filter(|_| cell.pairs > 0);
+        let known = |value: f64| if_finite(value).filter(|_| cell.pairs > 0);
         let low = |value: f64| lower_bound(value).filter(|_| cell.pairs > 0);
         CellView {
             load: cell.cell.load.clone(),
@@ -341,7 +341,7 @@ impl CellView {
             doubt: DoubtView::new(cell),
             pairs: cell.pairs,
             pairs_dropped: cell.pairs_dropped,
-            detectable: cell.detectable.and_then(finite),
+            detectable: cell.detectable.and_then(if_finite),
             pairs_missing: cell.pairs_missing,
             minutes_missing: cell.missing_ns.map(|ns| ns as f64 / 60e9),
             looks: cell.looks,
@@ -436,7 +436,7 @@ impl LatencyView {
 /// Rates and ratios are estimated as logarithms, where zero lies infinitely far away: it bounds
 /// nothing.
 fn lower_bound(value: f64) -> Option<f64> {
-    finite(value).filter(|&low| low > 0.0)
+    if_finite(value).filter(|&low| low > 0.0)
 }
 
 fn distinct<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<WarningView> {

@@ -4,7 +4,7 @@ use dbdyno_model::{Verdict, Warning};
 use serde::{Serialize, Serializer};
 
 /// The value where it is a number, without the sign of a negative zero.
-pub(crate) fn finite(value: f64) -> Option<f64> {
+pub(crate) fn if_finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value + 0.0)
 }
 

@@ -89,7 +89,7 @@ fn by_place<'a>(text: &str, names: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn on_request_groups_and_their_loads_begin_with_what_lost_most() {
     let sample = four_versions();
-    let sorted = || view(&sample).sorted(CellOrder::WorstFirst);
+    let sorted = || view(&sample).with_cell_order(CellOrder::WorstFirst);
     let style = TextStyle { colour: Colour::Plain, width: 110 };
     let text = arms_text(&sorted(), ArmsDetail::Ratios, &[], &style);
     let groups = ["rows by key", "rows by range", "ranges, counted", "writes"];

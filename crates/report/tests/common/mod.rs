@@ -575,7 +575,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
 
 /// Roughly normal: the sum of four uniform numbers, scaled.
 pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
-    let sum: f64 = (0..4).map(|_| stream.below(1 << 20) as f64 / (1 << 20) as f64).sum();
+    let sum: f64 = (0..4).map(|_| stream.next_below(1 << 20) as f64 / (1 << 20) as f64).sum();
     (sum - 2.0) * 3f64.sqrt()
 }
 
@@ -593,8 +593,8 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
     let mut latency = LatencyHistogram::new();
     let median_ns = 1e9 * f64::from(truth.clients) * statements as f64 / events.max(1) as f64 / qps;
     for _ in 0..events.min(1_000) {
-        let tail = if random.below(200) == 0 { 6.0 } else { 1.0 };
-        latency.record((median_ns * tail * (0.15 * normal(&mut random)).exp()) as u64);
+        let tail = if random.next_below(200) == 0 { 6.0 } else { 1.0 };
+        latency.record_latency((median_ns * tail * (0.15 * normal(&mut random)).exp()) as u64);
     }
     Round {
         key,

@@ -34,8 +34,8 @@ pub(crate) fn serve(wanted: &Wanted) {
         let line = line.expect("the parent writes text");
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
-            ["about"] => println!("{}", side.about()),
-            ["contents"] => println!("{}", side.contents().expect("it can be read")),
+            ["about"] => println!("{}", side.describe_setup()),
+            ["contents"] => println!("{}", side.read_contents().expect("it can be read")),
             ["round", first, many] => {
                 let number = |text: &str| text.parse().expect("a number");
                 let (first, many): (u64, u64) = (number(first), number(many));
@@ -64,7 +64,7 @@ fn open(wanted: &Wanted, scale: &Scale) -> Box<dyn RivalDatabase> {
         "rocks" => {
             let library = match wanted.text("library", "") {
                 "" => Library::of_system(),
-                file => Library::at(Path::new(file)),
+                file => Library::load_from(Path::new(file)),
             };
             let library = library.unwrap_or_else(|error| panic!("{error}"));
             let side = RocksSide::open(library, directory, wanted.rocks(), durability, scale);
@@ -131,7 +131,7 @@ fn ask(
     answers: &mut Answers,
 ) -> Result<(), Failure> {
     match load {
-        Load::PointQuery => client.point(questions.point(it), answers),
+        Load::PointQuery => client.point_query(questions.point_query(it), answers),
         Load::ReadWrite => client.read_write(&questions.read_write(it), answers),
         Load::Tpcc if questions.is_order(it) => client.new_order(&questions.new_order(it), answers),
         Load::Tpcc => client.payment(&questions.payment(it), answers),
@@ -151,17 +151,17 @@ impl RivalDatabase for Nothing {
         Box::new(Nothing)
     }
 
-    fn contents(&self) -> Result<Contents, Failure> {
+    fn read_contents(&self) -> Result<Contents, Failure> {
         Ok(Contents::default())
     }
 
-    fn about(&self) -> String {
+    fn describe_setup(&self) -> String {
         "nothing".to_owned()
     }
 }
 
 impl RivalClient for Nothing {
-    fn point(&mut self, id: i64, _: &mut Answers) -> Result<(), Failure> {
+    fn point_query(&mut self, id: i64, _: &mut Answers) -> Result<(), Failure> {
         std::hint::black_box(id);
         Ok(())
     }

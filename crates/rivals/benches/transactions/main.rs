@@ -18,8 +18,8 @@
 //! end the benchmark.
 //!
 //! Ratios are engine ÷ RocksDB of transactions per processor-second, with the 95 % interval of
-//! [`dbdyno_stats::paired`]. Transactions per second of the clock are medians, and say little where
-//! the host has other things to do.
+//! [`dbdyno_stats::paired_estimate`]. Transactions per second of the clock are medians, and say
+//! little where the host has other things to do.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads clocks")]

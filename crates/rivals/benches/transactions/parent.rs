@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use dbdyno_model::random::mix;
-use dbdyno_stats::paired;
+use dbdyno_model::random::mix_bits;
+use dbdyno_stats::paired_estimate;
 
 use crate::Wanted;
 
@@ -74,7 +74,7 @@ impl Cell {
         let mut pairs = Vec::new();
         for pair in 0..self.wanted.number("pairs", 8) {
             // Two pairs are a block, A B B A or B A A B.
-            let first = (mix(pair / 2) ^ pair).is_multiple_of(2);
+            let first = (mix_bits(pair / 2) ^ pair).is_multiple_of(2);
             let order = if first { [ENGINE, ROCKS] } else { [ROCKS, ENGINE] };
             pairs.push(self.round(many, order));
         }
@@ -83,7 +83,7 @@ impl Cell {
         let cost = |side: usize| move |pair: &[Cost; 2]| pair[side].process_ns;
         let logs: Vec<f64> =
             pairs.iter().map(|it| (cost(ROCKS)(it) / cost(ENGINE)(it)).ln()).collect();
-        let ratio = paired(&logs, 0.95).expect("pairs can be judged").ratio;
+        let ratio = paired_estimate(&logs, 0.95).expect("pairs can be judged").ratio;
         let mean =
             |of: &dyn Fn(&[Cost; 2]) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
         let us = |side| mean(&cost(side)) / each / 1e3;

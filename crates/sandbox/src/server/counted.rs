@@ -6,7 +6,7 @@ use dbdyno_host::Launch;
 use dbdyno_model::Product;
 
 use super::Server;
-use super::settings::overlay;
+use super::settings::overlay_settings;
 use crate::catalog::at_least;
 use crate::error::SandboxError;
 use crate::foreign_files::private_dir;
@@ -23,13 +23,13 @@ impl Server {
     /// # Errors
     /// As [`Server::restart`].
     pub fn begin_counted(&mut self, valgrind: &Valgrind) -> Result<(), SandboxError> {
-        self.halt()?;
+        self.halt_cleanly()?;
         let product = self.release.product;
         let mut told = valgrind::settings(product);
         // Unknown words end PostgreSQL; this one came with version 18.
         let knows = product != Product::Postgres || at_least(&self.release.version, "18");
         told.retain(|(name, _)| knows || name != "io_method");
-        overlay(&mut self.settings, told);
+        overlay_settings(&mut self.settings, told);
         let files = self.count_files();
         private_dir(&files).map_err(SandboxError::io("create", &files))?;
         self.valgrind = Some(valgrind.clone());
@@ -46,7 +46,7 @@ impl Server {
             return Ok(());
         }
         self.change_ports()?;
-        self.launch()
+        self.launch_process()
     }
 
     /// Where a counted server leaves its files.
@@ -55,10 +55,10 @@ impl Server {
     }
 
     /// The command, under callgrind if it is to be counted.
-    pub(super) fn counted(&self, command: Launch) -> Launch {
+    pub(super) fn counted_command(&self, command: Launch) -> Launch {
         let Some(valgrind) = &self.valgrind else { return command };
-        let marks = valgrind::marks(self.release.product);
+        let marks = valgrind::callgrind_arguments(self.release.product);
         let fresh = valgrind.around_server(&self.work());
-        valgrind.wrap(&command, &self.count_files(), &marks, fresh)
+        valgrind.wrap_program(&command, &self.count_files(), &marks, fresh)
     }
 }

@@ -13,7 +13,7 @@ use crate::tool::run;
 /// Makes `to`, which does not exist, a copy of the data directory `from`.
 pub(crate) fn copy_data(from: &Path, to: &Path) -> Result<(), SandboxError> {
     // Under the account to which both belong: neither is a place in which root may believe a name.
-    let mut copy = child::foreign(Path::new("cp"), Path::new("/"));
+    let mut copy = child::foreign_program(Path::new("cp"), Path::new("/"));
     copy.args(["-a", "--reflink=auto"]).arg(from).arg(to);
     let output = run(copy, "cp")?;
     if output.status.success() {

@@ -21,12 +21,12 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// Guards the process of this machine with this number, a child of ours.
-    pub(super) fn over(machine: &dyn Machine, pid: u32) -> io::Result<Guard> {
-        let mut command = child::tool("sh");
+    pub(super) fn over_process(machine: &dyn Machine, pid: u32) -> io::Result<Guard> {
+        let mut command = child::machine_tool("sh");
         command.args(["-c", "read -r word || kill -KILL \"$1\"", "sh"]).arg(pid.to_string());
         let none = || ProgramStream::None;
         command.stdin(ProgramStream::Pipe).stdout(none()).stderr(none());
-        child::outlive(&mut command);
+        child::let_outlive(&mut command);
         let shell = machine.start(command).map_err(|error| error.into_source())?;
         Ok(Guard { shell })
     }
@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn what_was_not_seen_to_be_ready_ends_with_its_guard() {
         for is_ready in [false, true] {
-            let mut sleep = child::tool("sleep");
+            let mut sleep = child::machine_tool("sleep");
             sleep.arg("600");
             let mut server = child::start(sleep).unwrap();
-            let guard = Guard::over(&Local, server.pid()).unwrap();
+            let guard = Guard::over_process(&Local, server.pid()).unwrap();
             if is_ready {
                 guard.release().unwrap();
                 // The guard has ended: if it were to kill, it would have.

@@ -26,7 +26,7 @@ impl Server {
         let data = self.data_dir();
         image::forget_buffers(&data);
         pages::drop_cached(&data).map_err(SandboxError::io("drop the cached pages of", &data))?;
-        self.launch()
+        self.launch_process()
     }
 
     /// Brings it to rest, turns its data into an image and starts it again on a copy of that.
@@ -43,7 +43,7 @@ impl Server {
         let image = self.lay_down(home, key, progress)?;
         match &image {
             Some(image) => self.start_over(image)?,
-            None => self.launch()?,
+            None => self.launch_process()?,
         }
         Ok(image)
     }
@@ -85,14 +85,14 @@ impl Server {
             return Ok(None);
         }
         progress(&format!("making the image {}", key.name()));
-        image::keep(home, key, &data, &self.password, progress).map(Some)
+        image::keep_image(home, key, &data, &self.password, progress).map(Some)
     }
 
     /// Ends it, whatever it does, and starts it on a fresh copy of `image`.
     ///
     /// # Errors
     /// As [`Server::start_from`]; it is down then.
-    pub fn restore(&mut self, image: &Image) -> Result<(), SandboxError> {
+    pub fn restore_image(&mut self, image: &Image) -> Result<(), SandboxError> {
         drop(self.kept.take());
         kill_servers_in(&*self.machine, &self.servers, self.ground.dir());
         let data = self.data_dir();
@@ -102,12 +102,12 @@ impl Server {
     }
 
     fn start_over(&mut self, image: &Image) -> Result<(), SandboxError> {
-        let used = image.take()?;
+        let used = image.begin_use()?;
         let what = format!("starting {} from {}", self.what, image.name);
-        space::require(&what, self.ground.dir(), image.mb.saturating_add(SLACK_MB))?;
+        space::require_free_space(&what, self.ground.dir(), image.mb.saturating_add(SLACK_MB))?;
         self.password.clone_from(&used.template.password);
         copy_data(&used.template.data, &self.data_dir())?;
-        self.launch()
+        self.launch_process()
     }
 
     /// Shuts it down with nothing left to do: no row versions to purge, no changes of indexes to
@@ -120,7 +120,7 @@ impl Server {
         let mut resting = self.settings.clone();
         resting.extend(template::at_rest(self.release.product, &self.release.version));
         let usual = std::mem::replace(&mut self.settings, resting);
-        let launched = self.launch();
+        let launched = self.launch_process();
         self.settings = usual;
         launched?;
         self.go_down(REST_WITHIN_S)?;

@@ -21,7 +21,7 @@ use dbdyno_wire::{Endpoint, WireError};
 use super::listener;
 use super::reach::{connect, free_port};
 use super::seat::Seat;
-use super::settings::option;
+use super::settings::option_argument;
 use super::{Ground, LOG_LINES, PORTS, Server};
 use crate::bootstrap::{self, DATABASE};
 use crate::child::{self, GuardedChild};
@@ -37,7 +37,7 @@ use crate::template;
 const REDO_MB_S: u64 = 20;
 impl Server {
     /// Starts the process, on another port where the present one was lost.
-    pub(crate) fn launch(&mut self) -> Result<(), SandboxError> {
+    pub(crate) fn launch_process(&mut self) -> Result<(), SandboxError> {
         for _ in 0..PORTS {
             self.spawn()?;
             if self.wait_until_ready()? {
@@ -45,7 +45,7 @@ impl Server {
             }
             self.change_ports()?;
         }
-        Err(self.failed(format!("found no free port in {PORTS} attempts")))
+        Err(self.start_failure(format!("found no free port in {PORTS} attempts")))
     }
 
     /// Somebody was faster on one of its ports, and it does not say on which.
@@ -62,12 +62,12 @@ impl Server {
         if let Some(library) = &self.preloaded {
             command.env("LD_PRELOAD", library);
         }
-        let mut command = self.counted(command);
+        let mut command = self.counted_command(command);
         if matches!(self.ground, Ground::Background(_)) {
-            child::outlive(&mut command);
+            child::let_outlive(&mut command);
         }
         if let Some(group) = &self.group {
-            group.admit(&mut command)?;
+            group.admit_launch(&mut command)?;
         }
         if let Some(hosts) = &self.hosts {
             child::resolve_by(&mut command, hosts);
@@ -79,17 +79,17 @@ impl Server {
         let program = self.release.server().display().to_string();
         let kept =
             GuardedChild::start(&self.machine, command).map_err(SandboxError::spawn(&program))?;
-        let identity =
-            Identity::of(&*self.machine, kept.child.pid()).map(|identity| identity.to_line());
+        let identity = Identity::of_process(&*self.machine, kept.child.pid())
+            .map(|identity| identity.to_line());
         self.kept = Some(kept);
         write_private(&self.ground.dir().join("server"), &identity.unwrap_or_default())
     }
 
     fn mysqld(&self) -> Launch {
-        let mut command = template::mysqld(&self.release, &self.work());
-        command.args(self.settings.iter().map(|(name, value)| option(name, value)));
+        let mut command = template::mysqld_command(&self.release, &self.work());
+        command.args(self.settings.iter().map(|(name, value)| option_argument(name, value)));
         let seat = self.seat.iter().flat_map(|seat| seat.settings(&self.settings));
-        command.args(seat.map(|(name, value)| option(&name, &value)));
+        command.args(seat.map(|(name, value)| option_argument(&name, &value)));
         // Ours are the last, which count: these servers take an option by its beginning, too.
         command.arg(format!("--socket={}", self.socket().display()));
         command.arg(format!("--pid-file={}", self.work().join("pid").display()));
@@ -99,7 +99,7 @@ impl Server {
     }
 
     fn postgres(&self) -> Launch {
-        let mut command = self.release.command(&self.release.server(), &self.work());
+        let mut command = self.release.command_for(&self.release.server(), &self.work());
         command.arg("-D").arg(self.data_dir());
         for (name, value) in &self.settings {
             command.arg("-c").arg(format!("{name}={value}"));
@@ -136,11 +136,13 @@ impl Server {
                 if log.iter().any(|line| line.contains("Address already in use")) {
                     return Ok(false);
                 }
-                return Err(self.failed(format!("ended with {status} before the first login")));
+                return Err(
+                    self.start_failure(format!("ended with {status} before the first login"))
+                );
             }
             if !deadline.pause() {
                 let how = format!("did not accept a login within {within_s} s: {last}");
-                return Err(self.failed(how));
+                return Err(self.start_failure(how));
             }
         }
     }
@@ -150,7 +152,7 @@ impl Server {
     pub(super) fn check_where_it_listens(&self) -> Result<(), SandboxError> {
         match listener::beyond_loopback(&*self.machine, self.pid()) {
             None => Ok(()),
-            Some(address) => Err(self.failed(format!(
+            Some(address) => Err(self.start_failure(format!(
                 "listens on {address}, where other machines may reach it; leave out the option \
                  that has it listen there"
             ))),
@@ -170,7 +172,7 @@ impl Server {
     /// character set from it.
     pub(crate) fn tell_database(&self) -> Result<(), SandboxError> {
         let told = tell_database(self.release.product, &self.socket_endpoint());
-        told.map_err(|error| self.failed(format!("does not change its database: {error}")))
+        told.map_err(|error| self.start_failure(format!("does not change its database: {error}")))
     }
 
     /// Logs in and asks for the data directory. `caching_sha2_password` remembers the account from
@@ -183,7 +185,7 @@ impl Server {
         Ok(ours)
     }
 
-    pub(super) fn failed(&self, how: String) -> SandboxError {
+    pub(super) fn start_failure(&self, how: String) -> SandboxError {
         let log = child::last_lines(&self.error_log(), LOG_LINES);
         SandboxError::StartFailed { what: format!("{} {how}", self.what), log }
     }

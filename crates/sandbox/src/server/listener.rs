@@ -26,7 +26,7 @@ const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
 /// # Errors
 /// What the kernel says where it does not let us look.
 pub(crate) fn is_of(host: &dyn Host, pid: u32, port: u16) -> Result<bool, HostError> {
-    let table = host.kernel_file(&kernel::proc("net/tcp"))?;
+    let table = host.kernel_file(&kernel::proc_path("net/tcp"))?;
     let Some(inode) = listening_inode(&String::from_utf8_lossy(&table), port) else {
         return Ok(false);
     };
@@ -37,7 +37,7 @@ pub(crate) fn is_of(host: &dyn Host, pid: u32, port: u16) -> Result<bool, HostEr
 /// the kernel lets us look.
 pub(crate) fn beyond_loopback(host: &dyn Host, pid: u32) -> Option<SocketAddr> {
     let tables = ["net/tcp", "net/tcp6"]
-        .map(|table| host.kernel_text(&kernel::proc(table)).unwrap_or_default());
+        .map(|table| host.kernel_text(&kernel::proc_path(table)).unwrap_or_default());
     let open = |table: &String| listening(table).filter(|(address, _)| !is_own(address)).collect();
     let open: Vec<(SocketAddr, u64)> =
         tables.iter().flat_map(|table| -> Vec<_> { open(table) }).collect();
@@ -53,9 +53,9 @@ fn is_own(address: &SocketAddr) -> bool {
 
 /// The inodes of a process' sockets.
 fn sockets_of(host: &dyn Host, pid: u32) -> Result<HashSet<u64>, HostError> {
-    let files = kernel::process(pid, "fd");
-    let numbers = host.numbers(&files)?.into_iter();
-    let links = numbers.filter_map(|number| host.link(&files.join(number.to_string())).ok());
+    let files = kernel::process_path(pid, "fd");
+    let numbers = host.numeric_names(&files)?.into_iter();
+    let links = numbers.filter_map(|number| host.link_target(&files.join(number.to_string())).ok());
     Ok(links.filter_map(|to| socket_inode(&to)).collect())
 }
 
@@ -159,7 +159,7 @@ mod tests {
         }
         // A port is nobody's where we may not look, and the reason says where.
         let host = ScriptedHost::new(&socket("tcp", "127.0.0.1", 3306, [4711, 71]));
-        host.add("@ /proc/70/fd !");
+        host.add_places("@ /proc/70/fd !");
         let error = is_of(&host, SERVER, 3306).unwrap_err().to_string();
         assert!(error.starts_with("/proc/70/fd cannot be listed"), "{error}");
     }

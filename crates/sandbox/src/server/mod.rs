@@ -55,8 +55,8 @@ pub(crate) use launch::tell_database;
 pub(crate) use node::Node;
 pub(crate) use reach::{connect, ending_signal, free_port, own_security, socket_in};
 pub(crate) use seat::Seat;
-use settings::option;
-pub(crate) use settings::overlay;
+use settings::option_argument;
+pub(crate) use settings::overlay_settings;
 
 /// Seconds until the first login; half a second is usual, a loaded machine takes longer.
 const START_WITHIN_S: u64 = 120;
@@ -162,8 +162,12 @@ impl Server {
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
-        let template =
-            Template::of(home, release, &Making::of(&options.told_to(release)?), progress)?;
+        let template = Template::find_or_make(
+            home,
+            release,
+            &Making::from_translation(&options.told_to(release)?),
+            progress,
+        )?;
         Server::prepare(home, release, options, name, &template, 0, progress)?.begin()
     }
 
@@ -181,7 +185,7 @@ impl Server {
         image: &Image,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
-        let used = image.take()?;
+        let used = image.begin_use()?;
         let (template, mb) = (&used.template, image.mb);
         let server = Server::prepare(home, release, options, name, template, mb, progress)?;
         if image.tree == release.name() {
@@ -198,7 +202,7 @@ impl Server {
     ) -> Result<Server, SandboxError> {
         let release = &self.release;
         if upgrade_path(release.product, from, &release.version)? == Undone::SystemTables {
-            let told = self.settings.iter().map(|(name, value)| option(name, value));
+            let told = self.settings.iter().map(|(name, value)| option_argument(name, value));
             let told: Vec<String> = told.collect();
             template::add_system_tables(release, self.ground.dir(), &told)?;
         }
@@ -207,20 +211,20 @@ impl Server {
         progress("starting again after the upgrade");
         server.start_within_s = START_WITHIN_S;
         server.go_down(UPGRADE_WITHIN_S)?;
-        server.launch()?;
+        server.launch_process()?;
         Ok(server)
     }
 
     fn begin(mut self) -> Result<Server, SandboxError> {
-        self.launch()?;
+        self.launch_process()?;
         self.tell_database()?;
         // A plugin may have begun to listen after the first login was let in.
         self.check_where_it_listens()?;
         Ok(self)
     }
 
-    /// Makes everything ready to [`Server::launch`] a server on a copy of `template`; nothing runs
-    /// yet.
+    /// Makes everything ready to [`Server::launch_process`] a server on a copy of `template`;
+    /// nothing runs yet.
     pub(crate) fn prepare(
         home: &Home,
         release: &Release,
@@ -233,11 +237,11 @@ impl Server {
         let told = options.told_to(release)?;
         let what = format!("{} {} ({name})", release.product.name(), release.version);
         let needed_mb = options.disk_mb(release.product).max(copied_mb).saturating_add(SLACK_MB);
-        space::require(&format!("starting {what}"), home.dir(), needed_mb)?;
+        space::require_free_space(&format!("starting {what}"), home.dir(), needed_mb)?;
         if options.is_for_a_crowd() {
             let host = &**home.host();
             let purpose = format!("starting {what}");
-            limits::require(host, &purpose, release.product, options.max_connections)?;
+            limits::require_limits(host, &purpose, release.product, options.max_connections)?;
         }
         progress(&format!("starting {what}"));
         let claim = Claim::new(home, name, progress)?;
@@ -251,15 +255,15 @@ impl Server {
             next_password: None,
             start_within_s: START_WITHIN_S,
             settings: told.settings(),
-            servers: home.servers(),
+            servers: home.servers_dir(),
             hosts: None,
             seat: None,
             group: ControlGroup::new(
                 &**home.host(),
                 claim.dir(),
-                Limits::among(&options.settings),
+                Limits::from_settings(&options.settings),
             )?,
-            preloaded: allocator::library(&options.settings)?,
+            preloaded: allocator::find_library(&options.settings)?,
             valgrind: None,
             ground: Ground::Claim(claim),
         };
@@ -288,7 +292,7 @@ impl Server {
             next_password,
             start_within_s: START_WITHIN_S,
             settings,
-            servers: home.servers(),
+            servers: home.servers_dir(),
             hosts: None,
             seat,
             group: None,
@@ -304,8 +308,8 @@ impl Server {
         for _ in 0..PORTS {
             note(server.port)?;
             server.spawn()?;
-            let guard =
-                Guard::over(&*server.machine, server.pid()).map_err(SandboxError::spawn("sh"))?;
+            let guard = Guard::over_process(&*server.machine, server.pid())
+                .map_err(SandboxError::spawn("sh"))?;
             if server.wait_until_ready()? {
                 if is_new {
                     server.tell_database()?;
@@ -319,7 +323,7 @@ impl Server {
             ports = Ports::Lost;
             server.change_ports()?;
         }
-        Err(server.failed(format!("found no free port in {PORTS} attempts")))
+        Err(server.start_failure(format!("found no free port in {PORTS} attempts")))
     }
 
     /// Shuts it down cleanly and starts it again on the same data: another process, with its memory
@@ -328,18 +332,18 @@ impl Server {
     /// # Errors
     /// As [`Server::start`] and [`Server::stop`]; it is down then.
     pub fn restart(&mut self) -> Result<(), SandboxError> {
-        self.halt()?;
-        self.launch()
+        self.halt_cleanly()?;
+        self.launch_process()
     }
 
-    /// Shuts it down cleanly; [`Server::launch`] starts it again.
-    pub(crate) fn halt(&mut self) -> Result<(), SandboxError> {
+    /// Shuts it down cleanly; [`Server::launch_process`] starts it again.
+    pub(crate) fn halt_cleanly(&mut self) -> Result<(), SandboxError> {
         self.go_down(STOP_WITHIN_S)
     }
 
     /// Has it started with these settings; an earlier one of the same name is replaced.
-    pub(crate) fn tell(&mut self, settings: Vec<(String, String)>) {
-        overlay(&mut self.settings, settings);
+    pub(crate) fn add_settings(&mut self, settings: Vec<(String, String)>) {
+        overlay_settings(&mut self.settings, settings);
     }
 
     /// Has errors say what it is among others.
@@ -418,7 +422,7 @@ impl Server {
     ///
     /// # Errors
     /// [`SandboxError::Io`] if the kernel refuses one of the processors.
-    pub fn place(&self, processors: &[usize]) -> Result<(), SandboxError> {
+    pub fn pin_to_processors(&self, processors: &[usize]) -> Result<(), SandboxError> {
         let place = || -> io::Result<()> {
             // Twice, because a thread may have been made by one that had not had its turn.
             for _ in 0..2 {
@@ -461,7 +465,7 @@ impl Server {
             return Ok(Some(status));
         }
         let signal = ending_signal(self.release.product);
-        kept.child.signal(signal)?;
+        kept.child.send_signal(signal)?;
         let deadline = Deadline::after_seconds(within_s);
         while deadline.pause() {
             if let Some(status) = kept.child.try_wait()? {

@@ -27,7 +27,7 @@ pub(crate) struct Node {
 
 impl Node {
     /// The error of a member, with what its log says.
-    pub(crate) fn fails(&self, why: String) -> SandboxError {
+    pub(crate) fn error_with_log(&self, why: String) -> SandboxError {
         let password = self.endpoint.password.expose();
         let why = if password.is_empty() { why } else { why.replace(password, "***") };
         let all = child::last_lines(&self.log, 100);

@@ -25,8 +25,8 @@ pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Result<Box<dyn C
 /// not get it.
 pub(crate) fn own_security(product: Product, data: &Path) -> Security {
     match product {
-        Product::MySql => Security::off().with_key(ServerKey::InFile(public_key_in(data))),
-        _ => Security::off(),
+        Product::MySql => Security::without_tls().with_key(ServerKey::InFile(public_key_in(data))),
+        _ => Security::without_tls(),
     }
 }
 

@@ -25,7 +25,7 @@ const TEXTS: [&str; 18] = [
 
 /// A setting as MySQL and MariaDB take it; an empty value is a bare switch, or an empty text of an
 /// option that has texts.
-pub(super) fn option(name: &str, value: &str) -> String {
+pub(super) fn option_argument(name: &str, value: &str) -> String {
     let plain = name.strip_prefix("loose_").unwrap_or(name);
     let is_bare = value.is_empty() && !TEXTS.contains(&plain);
     let (name, equals) = (name.replace('_', "-"), if is_bare { "" } else { "=" });
@@ -34,7 +34,7 @@ pub(super) fn option(name: &str, value: &str) -> String {
 
 /// Adds settings; an earlier one of the same name goes, and so does one that says the opposite. How
 /// a commit is logged stays as it was said before.
-pub(crate) fn overlay(settings: &mut Vec<(String, String)>, added: Vec<(String, String)>) {
+pub(crate) fn overlay_settings(settings: &mut Vec<(String, String)>, added: Vec<(String, String)>) {
     let plain = |name: &str| name.strip_prefix("loose_").unwrap_or(name).to_owned();
     let logs = added.iter().any(|(name, _)| name == "log_bin");
     let gives_way = |name: &str| ["sync_binlog", "binlog_format"].contains(&name);
@@ -53,10 +53,10 @@ mod tests {
 
     #[test]
     fn an_empty_value_is_a_switch_or_an_empty_text() {
-        assert_eq!(option("sql_mode", ""), "--sql-mode=");
-        assert_eq!(option("loose_init_connect", ""), "--loose-init-connect=");
-        assert_eq!(option("skip_name_resolve", ""), "--skip-name-resolve");
-        assert_eq!(option("sql_mode", "ANSI"), "--sql-mode=ANSI");
+        assert_eq!(option_argument("sql_mode", ""), "--sql-mode=");
+        assert_eq!(option_argument("loose_init_connect", ""), "--loose-init-connect=");
+        assert_eq!(option_argument("skip_name_resolve", ""), "--skip-name-resolve");
+        assert_eq!(option_argument("sql_mode", "ANSI"), "--sql-mode=ANSI");
     }
 
     #[test]
@@ -64,7 +64,7 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let mut settings =
             vec![pair("skip_log_bin", ""), pair("loose_x", "1"), pair("port_open", "2")];
-        overlay(&mut settings, vec![pair("log_bin", "binlog"), pair("x", "3")]);
+        overlay_settings(&mut settings, vec![pair("log_bin", "binlog"), pair("x", "3")]);
         assert_eq!(settings, [pair("port_open", "2"), pair("log_bin", "binlog"), pair("x", "3")]);
     }
 }

@@ -18,7 +18,8 @@ use dbdyno_wire::Endpoint;
 
 use super::member::Begins;
 use super::{
-    at_once, bring, check, galera, group, join, make_member, one_by_one, replicas, settings,
+    at_once, check_support, fetch_requirements, galera, group, join, make_member, one_by_one,
+    replicas, settings,
 };
 use crate::allocator;
 use crate::background::{BackgroundServer, BackgroundState, Membership, end_processes};
@@ -30,16 +31,16 @@ use crate::making::Making;
 use crate::options::LaunchOptions;
 use crate::release::Release;
 use crate::server::{
-    Node, Seat, copy_data, lay_out, overlay, own_security, socket_in, tell_database,
+    Node, Seat, copy_data, lay_out, overlay_settings, own_security, socket_in, tell_database,
 };
 use crate::space;
 use crate::template::Template;
 
 impl BackgroundServer {
     /// What it is among those that it belongs to.
-    pub fn role(&self) -> Option<MemberRole> {
+    pub fn member_role(&self) -> Option<MemberRole> {
         let membership = self.membership.as_ref()?;
-        Some(membership.shape.role(membership.number.saturating_sub(1)))
+        Some(membership.shape.role_of(membership.number.saturating_sub(1)))
     }
 }
 
@@ -57,15 +58,16 @@ pub fn start_together(
     name: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<BackgroundServer>, SandboxError> {
-    check(release, shape)?;
-    bring(home, release, shape, progress)?;
+    check_support(release, shape)?;
+    fetch_requirements(home, release, shape, progress)?;
     cgroup::are_for_arms(&options.settings)?;
     allocator::is_for_arms(&options.settings)?;
     let told = options.told_to(release)?;
     let asked: Vec<String> = told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
-    let template = Template::of(home, release, &Making::of(&told), progress)?;
+    let template =
+        Template::find_or_make(home, release, &Making::from_translation(&told), progress)?;
     let needed_mb = u64::from(shape.members()) * options.disk_mb(release.product);
-    space::require(&format!("starting {shape}"), home.dir(), needed_mb)?;
+    space::require_free_space(&format!("starting {shape}"), home.dir(), needed_mb)?;
     let group_name = group::random_name()?;
     let mut members = Vec::new();
     progress(&format!("starting {} in the background as {name}, {shape}", release.name()));
@@ -74,12 +76,18 @@ pub fn start_together(
             let mut own = settings(release, shape, number, &group_name);
             own.retain(|(name, _)| !asked.contains(name));
             let mut all = told.settings();
-            overlay(&mut all, own);
+            overlay_settings(&mut all, own);
             let called =
                 if number == 0 { name.to_owned() } else { format!("{name}.{}", number + 1) };
             let membership = Membership { shape, number: number + 1, of: name.to_owned() };
-            let member =
-                BackgroundServer::make(home, release, all, &template, &called, Some(membership))?;
+            let member = BackgroundServer::create_stopped(
+                home,
+                release,
+                all,
+                &template,
+                &called,
+                Some(membership),
+            )?;
             members.push(member);
             let member = &members[usize::from(number)];
             lay_out(&member.dir.join("s"), &template.data)?;
@@ -102,9 +110,9 @@ pub fn start_together(
 }
 
 /// All that belong to the same as this one, the first of them first; it alone if it is alone.
-pub fn together(home: &Home, one: &BackgroundServer) -> Vec<BackgroundServer> {
+pub fn ensemble_members(home: &Home, one: &BackgroundServer) -> Vec<BackgroundServer> {
     let Some(membership) = &one.membership else { return vec![one.clone()] };
-    let mut all = BackgroundServer::all(home);
+    let mut all = BackgroundServer::all_in(home);
     all.retain(|other| other.membership.as_ref().is_some_and(|m| m.of == membership.of));
     all.sort_by_key(|member| member.membership.as_ref().map(|m| m.number));
     all
@@ -128,7 +136,7 @@ pub fn start_together_again(
     let first = &members[0];
     let shape = first.membership.as_ref().map(|membership| membership.shape);
     let Some(shape) = shape.filter(|shape| usize::from(shape.members()) == members.len()) else {
-        return Err(first.unsuitable(
+        return Err(first.unsuitable_error(
             "not all of its members are here; remove it with `dbdyno server rm` and start anew"
                 .to_owned(),
         ));
@@ -137,7 +145,7 @@ pub fn start_together_again(
         stop_together(home, members)?;
     }
     let release = first.release(home)?;
-    let template = Template::of(home, &release, &Making::default(), progress)?;
+    let template = Template::find_or_make(home, &release, &Making::default(), progress)?;
     members.iter().for_each(|member| end_processes(home, &member.dir));
     progress(&format!("starting {} again, {shape}", first.name));
     raise(home, &release, &template, members, Begins::Again).inspect_err(|_| {
@@ -156,13 +164,13 @@ pub fn stop_together(home: &Home, members: &[BackgroundServer]) -> Result<(), Sa
     if running.is_empty() {
         return members[0].stop(home);
     }
-    if running[0].role() == Some(MemberRole::Node) {
+    if running[0].member_role() == Some(MemberRole::Node) {
         // One after the other, the first last: see `galera`.
         return one_by_one(running.into_iter().rev(), |member| member.stop(home));
     }
     // Those of a group go at once, since each takes seconds to say goodbye; a source goes last.
     let (sources, others): (Vec<_>, Vec<_>) =
-        running.into_iter().partition(|member| member.role() == Some(MemberRole::Source));
+        running.into_iter().partition(|member| member.member_role() == Some(MemberRole::Source));
     let down = at_once(others, |member| member.stop(home));
     down.and(at_once(sources, |member| member.stop(home))).map(|_| ())
 }
@@ -177,14 +185,14 @@ fn raise(
 ) -> Result<Vec<BackgroundServer>, SandboxError> {
     let shape = members[0].membership.as_ref().map(|membership| membership.shape);
     let launch = |members: &[BackgroundServer]| {
-        at_once(members, |member| member.launch(home, release, template, None))
+        at_once(members, |member| member.launch_process(home, release, template, None))
     };
     let nodes = |members: &[BackgroundServer]| -> Result<Vec<Node>, SandboxError> {
         members.iter().map(|member| node(member, release)).collect()
     };
     let up = if let Some(TopologyShape::Galera(_)) = shape {
         let mut hall = Hall { home, release, template, members: members.to_vec() };
-        galera::raise(&mut hall, begins)?;
+        galera::start_cluster(&mut hall, begins)?;
         hall.members
     } else {
         let (mut up, others) = (launch(&members[..1])?, &members[1..]);
@@ -199,8 +207,9 @@ fn raise(
     let nodes = nodes(&up)?;
     if begins == Begins::Now {
         // On the first only: the others get it from there.
-        tell_database(release.product, &nodes[0].endpoint)
-            .map_err(|error| nodes[0].fails(format!("does not change its database: {error}")))?;
+        tell_database(release.product, &nodes[0].endpoint).map_err(|error| {
+            nodes[0].error_with_log(format!("does not change its database: {error}"))
+        })?;
     }
     if let Some(shape) = shape {
         let seen = vec![nodes[0].port; nodes.len()];
@@ -226,17 +235,17 @@ impl galera::Nodes for Hall<'_> {
         self.members.len()
     }
 
-    fn data(&self, number: usize) -> PathBuf {
+    fn data_dir(&self, number: usize) -> PathBuf {
         data_of(&self.members[number].dir)
     }
 
-    fn launch(&mut self, number: usize, seat: Seat) -> Result<Node, SandboxError> {
+    fn launch_node(&mut self, number: usize, seat: Seat) -> Result<Node, SandboxError> {
         let member = &mut self.members[number];
-        *member = member.launch(self.home, self.release, self.template, Some(seat))?;
+        *member = member.launch_process(self.home, self.release, self.template, Some(seat))?;
         node(member, self.release)
     }
 
-    fn halt(&mut self, number: usize) -> Result<(), SandboxError> {
+    fn halt_node(&mut self, number: usize) -> Result<(), SandboxError> {
         self.members[number].stop(self.home)
     }
 }
@@ -248,7 +257,7 @@ fn copy_the_source(
     template: &Template,
     members: &mut [BackgroundServer],
 ) -> Result<(), SandboxError> {
-    members[0] = members[0].launch(home, release, template, None)?;
+    members[0] = members[0].launch_process(home, release, template, None)?;
     members[0].stop(home)?;
     let source = data_of(&members[0].dir);
     for member in &members[1..] {
@@ -264,7 +273,7 @@ fn data_of(dir: &Path) -> PathBuf {
 }
 
 fn node(member: &BackgroundServer, release: &Release) -> Result<Node, SandboxError> {
-    let role = member.role().map_or("", MemberRole::name);
+    let role = member.member_role().map_or("", MemberRole::name);
     Ok(Node {
         what: format!("{} {} ({}, {role})", release.product.name(), release.version, member.name),
         product: release.product,

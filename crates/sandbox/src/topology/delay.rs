@@ -83,7 +83,7 @@ impl Way {
     }
 
     /// What was added so far, on the way there and on the way back.
-    pub(crate) fn added(&self) -> [LatencyHistogram; 2] {
+    pub(crate) fn added_delay(&self) -> [LatencyHistogram; 2] {
         [self.shared.added[0].sum(), self.shared.added[1].sum()]
     }
 }
@@ -209,7 +209,7 @@ fn write(mut to: TcpStream, queue: &Queue, delay_ns: u64, added: &SharedHistogra
             let _ = to.shutdown(Shutdown::Write);
             return;
         }
-        added.record(now_ns().saturating_sub(piece.read_ns));
+        added.record_latency(now_ns().saturating_sub(piece.read_ns));
         if to.write_all(&piece.bytes).is_err() {
             // Who sends into a broken connection learns of it.
             let _ = to.shutdown(Shutdown::Both);
@@ -273,7 +273,7 @@ mod tests {
         let way = Way::open(ANYWHERE, localhost(echo()), DELAY_NS).unwrap();
         let trips = trips(&way, 41);
         assert!(trips[0] >= 2 * DELAY_NS, "{trips:?}");
-        let added = way.added();
+        let added = way.added_delay();
         for direction in &added {
             assert_eq!(direction.count(), 41);
             // A histogram keeps three digits.
@@ -304,7 +304,7 @@ mod tests {
         writer.join().unwrap();
         assert!(got == expected, "{} of {BYTES} bytes, or others", got.len());
         // Far more pieces were on the way at a time than one, or this would take seconds.
-        let pieces = way.added()[0].count();
+        let pieces = way.added_delay()[0].count();
         assert!(pieces >= (BYTES / PIECE_BYTES) as u64, "{pieces}");
     }
 

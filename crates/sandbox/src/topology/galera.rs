@@ -56,7 +56,7 @@ pub(super) fn settings() -> Vec<(&'static str, String)> {
 }
 
 /// Whether the provider can be had for a release; a clause that says why not.
-pub(super) fn lacks(release: &Release) -> Option<&'static str> {
+pub(super) fn why_unavailable(release: &Release) -> Option<&'static str> {
     let fits = release.source == SourceKind::Debian && catalog::at_least(&release.version, "10.4");
     (!fits)
         .then_some("Galera comes from Debian, with mariadb:10.5 and later ones; take mariadb:10.11")
@@ -67,7 +67,7 @@ fn provider(release: &Release) -> PathBuf {
 }
 
 /// Brings the provider along, out of the suite of the release, unless it is there.
-pub(super) fn bring(
+pub(super) fn fetch_provider(
     home: &Home,
     release: &Release,
     progress: &mut dyn FnMut(&str),
@@ -89,7 +89,7 @@ pub(super) fn bring(
     let apt = Apt::open(home, suite, progress)?;
     progress(&format!("bringing along {PACKAGE} of Debian {suite}"));
     let there: Vec<&str> = release.packages.iter().map(|(name, _)| name.as_str()).collect();
-    let debs = apt.closure(PACKAGE, &there)?;
+    let debs = apt.packages_to_download(PACKAGE, &there)?;
     let fresh = release.dir.join(".tmp-galera");
     let _ = fs::remove_dir_all(&fresh);
     relocate::unpack(&apt, PACKAGE, &debs, &fresh, progress)?;
@@ -110,14 +110,14 @@ pub(super) fn bring(
 pub(super) trait Nodes {
     fn release(&self) -> Release;
     fn count(&self) -> usize;
-    fn data(&self, number: usize) -> PathBuf;
+    fn data_dir(&self, number: usize) -> PathBuf;
     /// Starts one and waits for the first login.
-    fn launch(&mut self, number: usize, seat: Seat) -> Result<Node, SandboxError>;
-    fn halt(&mut self, number: usize) -> Result<(), SandboxError>;
+    fn launch_node(&mut self, number: usize, seat: Seat) -> Result<Node, SandboxError>;
+    fn halt_node(&mut self, number: usize) -> Result<(), SandboxError>;
 }
 
 /// Starts all, one after the other, each Synced before the next.
-pub(super) fn raise(nodes: &mut dyn Nodes, begins: Begins) -> Result<(), SandboxError> {
+pub(super) fn start_cluster(nodes: &mut dyn Nodes, begins: Begins) -> Result<(), SandboxError> {
     let at = match begins {
         // Copies of one directory, in which nothing was counted yet.
         Begins::Now => Position { uuid: group::random_name()?, count: 0 },
@@ -129,9 +129,9 @@ pub(super) fn raise(nodes: &mut dyn Nodes, begins: Begins) -> Result<(), Sandbox
     let (uuid, mut count) = (at.uuid, at.count);
     let mut others = Vec::new();
     for number in 0..nodes.count() {
-        remember(&nodes.data(number), &uuid, count)?;
+        remember(&nodes.data_dir(number), &uuid, count)?;
         let seat = Seat::new(provider(&nodes.release()), &uuid, &others)?;
-        let node = nodes.launch(number, seat)?;
+        let node = nodes.launch_node(number, seat)?;
         count = wait_until_synced(&node, number + 1)?;
         others.push(MemberConnection::connect(&node)?.ask(|client, _| galera_address(client))?);
     }
@@ -180,7 +180,7 @@ fn remember(data: &Path, uuid: &str, count: u64) -> Result<(), SandboxError> {
 
 /// The position of the first if all others have the same data.
 fn equal(nodes: &dyn Nodes) -> Option<Position> {
-    let all: Option<Vec<_>> = (0..nodes.count()).map(|n| position(&nodes.data(n))).collect();
+    let all: Option<Vec<_>> = (0..nodes.count()).map(|n| position(&nodes.data_dir(n))).collect();
     agreed(&all?)
 }
 
@@ -196,20 +196,20 @@ fn agreed(all: &[Position]) -> Option<Position> {
 /// Makes the others copies of the first. If that was killed, it is started once by itself: what it
 /// has to recover is recovered once, and not by each for itself.
 fn make_equal(nodes: &mut dyn Nodes) -> Result<Position, SandboxError> {
-    let first = nodes.data(0);
+    let first = nodes.data_dir(0);
     let at = match position(&first) {
         Some(at) => at,
         None => {
             let uuid = group::random_name()?;
             remember(&first, &uuid, 0)?;
             let seat = Seat::new(provider(&nodes.release()), &uuid, &[])?;
-            let count = wait_until_synced(&nodes.launch(0, seat)?, 1)?;
-            nodes.halt(0)?;
+            let count = wait_until_synced(&nodes.launch_node(0, seat)?, 1)?;
+            nodes.halt_node(0)?;
             Position { uuid, count }
         }
     };
     for number in 1..nodes.count() {
-        let own = nodes.data(number);
+        let own = nodes.data_dir(number);
         fs::remove_dir_all(&own).map_err(SandboxError::io("remove", &own))?;
         copy_data(&first, &own)?;
     }
@@ -230,7 +230,7 @@ pub(super) fn wait_until_synced(node: &Node, size: usize) -> Result<u64, Sandbox
             return Ok(count);
         }
         if !deadline.pause() {
-            return Err(node.fails(format!(
+            return Err(node.error_with_log(format!(
                 "was not Synced among {size} within the time limit of {JOIN_WITHIN_S} s: it is \
                  {state:?}, wsrep_ready is {ready:?}, and it sees {of}"
             )));
@@ -239,7 +239,7 @@ pub(super) fn wait_until_synced(node: &Node, size: usize) -> Result<u64, Sandbox
 }
 
 /// How each node but the first stands.
-pub(super) fn standing(nodes: &[Node]) -> Result<Vec<MemberStanding>, SandboxError> {
+pub(super) fn member_standings(nodes: &[Node]) -> Result<Vec<MemberStanding>, SandboxError> {
     let first = seen(&mut MemberConnection::connect(&nodes[0])?)?;
     let others = (2..).zip(&nodes[1..]);
     others

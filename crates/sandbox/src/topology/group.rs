@@ -102,7 +102,7 @@ pub(super) fn hide_behind_names(
     let work = member.data_dir().parent().map(std::path::Path::to_owned).unwrap_or_default();
     let path = work.join("hosts");
     give_text(&path, &hosts)?;
-    member.tell(vec![
+    member.add_settings(vec![
         ("report_host".to_owned(), host_name(number)),
         ("loose_group_replication_communication_stack".to_owned(), "MYSQL".to_owned()),
     ]);
@@ -113,7 +113,7 @@ pub(super) fn hide_behind_names(
 
 /// Makes a group of members that accept logins, the first of them primary, and waits until all are
 /// ONLINE.
-pub(super) fn form(nodes: &[Node], topology: Topology) -> Result<(), SandboxError> {
+pub(super) fn form_group(nodes: &[Node], topology: Topology) -> Result<(), SandboxError> {
     let mut seeds = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
         let mut member = MemberConnection::connect(node)?;
@@ -182,12 +182,12 @@ fn wait_until_online(member: &mut MemberConnection<'_>) -> Result<(), SandboxErr
             "ONLINE" => return Ok(()),
             // It does not come back from these by itself.
             "ERROR" | "OFFLINE" => {
-                return Err(member.node.fails(format!("left the group: it is {state}")));
+                return Err(member.node.error_with_log(format!("left the group: it is {state}")));
             }
             _ => {}
         }
         if !deadline.pause() {
-            return Err(member.node.fails(format!(
+            return Err(member.node.error_with_log(format!(
                 "was not ONLINE within the time limit of {JOIN_WITHIN_S} s: it is {state}"
             )));
         }

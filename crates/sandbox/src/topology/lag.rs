@@ -23,12 +23,12 @@ use crate::error::SandboxError;
 use crate::server::Node;
 
 /// How each member but the first stands.
-pub(super) fn standing(
+pub(super) fn member_standings(
     nodes: &[Node],
     shape: TopologyShape,
 ) -> Result<Vec<MemberStanding>, SandboxError> {
     if let TopologyShape::Galera(_) = shape {
-        return galera::standing(nodes);
+        return galera::member_standings(nodes);
     }
     let mut first = MemberConnection::connect(&nodes[0])?;
     let done = first.ask(replication_position)?.unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) fn standing(
                 }
                 TopologyShape::Replicas(_) | TopologyShape::Galera(_) => threads(&mut member)?,
             };
-            let (role, bytes) = (shape.role(number), None);
+            let (role, bytes) = (shape.role_of(number), None);
             Ok(MemberStanding {
                 member: number + 1,
                 role,
@@ -75,7 +75,7 @@ fn streaming(
     let state = if stream.state.is_empty() { "not connected".to_owned() } else { stream.state };
     Ok(MemberStanding {
         member: number + 1,
-        role: shape.role(number),
+        role: shape.role_of(number),
         works,
         state,
         transactions: None,

@@ -28,10 +28,11 @@ pub(super) struct MemberConnection<'a> {
 impl<'a> MemberConnection<'a> {
     pub(super) fn connect(node: &'a Node) -> Result<MemberConnection<'a>, SandboxError> {
         let client = connect(node.product, &node.endpoint);
-        let mut client = client.map_err(|error| node.fails(format!("cannot be asked: {error}")))?;
+        let mut client =
+            client.map_err(|error| node.error_with_log(format!("cannot be asked: {error}")))?;
         // To join, to copy the data of another, or to catch up with it takes as long as it takes.
         client.set_patience(Patience::WORK);
-        let server = ServerRelease::of(&*client, node.product.dialect());
+        let server = ServerRelease::of_client(&*client, node.product.dialect());
         Ok(MemberConnection { node, client, server })
     }
 
@@ -56,6 +57,6 @@ impl<'a> MemberConnection<'a> {
     fn refused(&self, sql: &str, error: &WireError) -> SandboxError {
         // The first words tell which statement it was; what follows may be a password.
         let words: Vec<&str> = sql.split_whitespace().take(3).collect();
-        self.node.fails(format!("was told {} …: {error}", words.join(" ")))
+        self.node.error_with_log(format!("was told {} …: {error}", words.join(" ")))
     }
 }

@@ -48,7 +48,7 @@ use crate::release::Release;
 use crate::server::{Node, Seat, Server};
 use crate::space;
 use crate::template::Template;
-pub use background::{start_together, start_together_again, stop_together, together};
+pub use background::{ensemble_members, start_together, start_together_again, stop_together};
 use delay::Way;
 use member::{Begins, JOIN_WITHIN_S, MemberConnection};
 pub use standing::{MemberStanding, Works};
@@ -101,24 +101,29 @@ impl Ensemble {
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Ensemble, SandboxError> {
-        check(release, topology.shape)?;
-        bring(home, release, topology.shape, progress)?;
+        check_support(release, topology.shape)?;
+        fetch_requirements(home, release, topology.shape, progress)?;
         let told = options.told_to(release)?;
         let asked: Vec<String> =
             told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
-        let used = image.map(Image::take).transpose()?;
+        let used = image.map(Image::begin_use).transpose()?;
         let fresh;
         let template = match &used {
             Some(used) => &used.template,
             None => {
-                fresh = Template::of(home, release, &Making::of(&told), progress)?;
+                fresh = Template::find_or_make(
+                    home,
+                    release,
+                    &Making::from_translation(&told),
+                    progress,
+                )?;
                 &fresh
             }
         };
         let copied_mb = image.map_or(0, |image| image.mb);
         let each_mb = options.disk_mb(release.product).max(copied_mb);
         let needed_mb = u64::from(topology.shape.members()) * each_mb;
-        space::require(&format!("starting {topology}"), home.dir(), needed_mb)?;
+        space::require_free_space(&format!("starting {topology}"), home.dir(), needed_mb)?;
         let mut ensemble = Ensemble {
             topology,
             members: Vec::new(),
@@ -130,11 +135,11 @@ impl Ensemble {
             let name = if number == 0 { name.to_owned() } else { format!("{name}-{}", number + 1) };
             let mut member =
                 Server::prepare(home, release, options, &name, template, copied_mb, progress)?;
-            member.is_called(&name, topology.shape.role(number));
+            member.is_called(&name, topology.shape.role_of(number));
             make_member(&member.node())?;
             let mut settings = settings(release, topology.shape, number, &ensemble.group_name);
             settings.retain(|(name, _)| !asked.contains(name));
-            member.tell(settings);
+            member.add_settings(settings);
             if topology.delay.is_some() && matches!(topology.shape, TopologyShape::Group(_)) {
                 group::hide_behind_names(&mut member, number, topology.shape)?;
             }
@@ -160,23 +165,25 @@ impl Ensemble {
 
     /// All members with their roles; the first is [`Ensemble::first`].
     pub fn members(&self) -> impl Iterator<Item = (MemberRole, &Server)> {
-        (0..).zip(&self.members).map(|(number, member)| (self.topology.shape.role(number), member))
+        (0..)
+            .zip(&self.members)
+            .map(|(number, member)| (self.topology.shape.role_of(number), member))
     }
 
     /// What each member that follows has yet to do, seen from now.
     ///
     /// # Errors
     /// [`SandboxError::NotAMember`] for one that cannot be asked.
-    pub fn standing(&self) -> Result<Vec<MemberStanding>, SandboxError> {
-        lag::standing(&self.nodes(), self.topology.shape)
+    pub fn member_standings(&self) -> Result<Vec<MemberStanding>, SandboxError> {
+        lag::member_standings(&self.nodes(), self.topology.shape)
     }
 
     /// What the delay came to so far; `None` where the members speak to each other directly.
-    pub fn added(&self) -> Option<MeasuredDelay> {
+    pub fn added_delay(&self) -> Option<MeasuredDelay> {
         self.topology.delay?;
         let [mut out, mut back] = self.past.clone();
         for between in &self.ways {
-            let [there, home] = between.way.added();
+            let [there, home] = between.way.added_delay();
             if between.from == 0 {
                 out.merge(&there);
                 back.merge(&home);
@@ -206,7 +213,7 @@ impl Ensemble {
     /// As [`Ensemble::start`] and [`Server::stop`]; they are down then.
     pub fn restart(&mut self) -> Result<(), SandboxError> {
         self.halt()?;
-        let MeasuredDelay { out, back } = self.added().unwrap_or_else(|| MeasuredDelay {
+        let MeasuredDelay { out, back } = self.added_delay().unwrap_or_else(|| MeasuredDelay {
             out: LatencyHistogram::new(),
             back: LatencyHistogram::new(),
         });
@@ -218,9 +225,9 @@ impl Ensemble {
     /// Keeps all members on these processors.
     ///
     /// # Errors
-    /// As [`Server::place`].
-    pub fn place(&self, processors: &[usize]) -> Result<(), SandboxError> {
-        self.members.iter().try_for_each(|member| member.place(processors))
+    /// As [`Server::pin_to_processors`].
+    pub fn pin_to_processors(&self, processors: &[usize]) -> Result<(), SandboxError> {
+        self.members.iter().try_for_each(|member| member.pin_to_processors(processors))
     }
 
     /// Shuts all down cleanly, those that follow first.
@@ -236,13 +243,15 @@ impl Ensemble {
     /// the other, the first last, so that their positions tell whether they are equal.
     fn halt(&mut self) -> Result<(), SandboxError> {
         match self.topology.shape {
-            TopologyShape::Group(_) => at_once(&mut self.members, Server::halt).map(|_| ()),
-            TopologyShape::Galera(_) => one_by_one(self.members.iter_mut().rev(), Server::halt),
+            TopologyShape::Group(_) => at_once(&mut self.members, Server::halt_cleanly).map(|_| ()),
+            TopologyShape::Galera(_) => {
+                one_by_one(self.members.iter_mut().rev(), Server::halt_cleanly)
+            }
             TopologyShape::Replicas(_) => {
                 let (source, replicas) = self.members.split_at_mut(1);
-                let down = at_once(replicas, Server::halt);
+                let down = at_once(replicas, Server::halt_cleanly);
                 // The source goes down whatever became of them.
-                down.and(at_once(source, Server::halt)).map(|_| ())
+                down.and(at_once(source, Server::halt_cleanly)).map(|_| ())
             }
         }
     }
@@ -254,7 +263,7 @@ impl Ensemble {
     /// Starts the processes, opens the ways, joins, and waits until all do their part.
     fn raise(&mut self, begins: Begins) -> Result<(), SandboxError> {
         if let TopologyShape::Galera(_) = self.topology.shape {
-            galera::raise(&mut self.members, begins)?;
+            galera::start_cluster(&mut self.members, begins)?;
         } else if self.first().node().product == Product::Postgres {
             // A standby wants its source to be there.
             launch_all(&mut self.members[..1])?;
@@ -284,7 +293,7 @@ impl Ensemble {
             Ok(Between { from, to, way })
         };
         match self.topology.shape {
-            // None has a delay, see `Topology::check`.
+            // None has a delay, see `Topology::check_delay`.
             TopologyShape::Galera(_) => Ok(Vec::new()),
             TopologyShape::Replicas(_) => {
                 (1..count).map(|replica| open(replica, 0, delay::ANYWHERE)).collect()
@@ -314,7 +323,7 @@ impl Ensemble {
 }
 
 /// Whether the release can do it.
-pub(crate) fn check(release: &Release, shape: TopologyShape) -> Result<(), SandboxError> {
+pub(crate) fn check_support(release: &Release, shape: TopologyShape) -> Result<(), SandboxError> {
     let refuse = |reason: &str| {
         let what = format!("{shape} of {}", release.name());
         Err(SandboxError::Unsuitable { what, reason: reason.to_owned() })
@@ -338,7 +347,7 @@ pub(crate) fn check(release: &Release, shape: TopologyShape) -> Result<(), Sandb
             }
         }
         (TopologyShape::Galera(_), Product::MariaDb) => {
-            galera::lacks(release).map_or(Ok(()), refuse)
+            galera::why_unavailable(release).map_or(Ok(()), refuse)
         }
         (TopologyShape::Galera(_), _) => refuse("Galera is MariaDB's; take mariadb:10.11"),
         (TopologyShape::Group(_), _) => {
@@ -348,14 +357,14 @@ pub(crate) fn check(release: &Release, shape: TopologyShape) -> Result<(), Sandb
 }
 
 /// Gets what a release has not and what it needs for it.
-pub(crate) fn bring(
+pub(crate) fn fetch_requirements(
     home: &Home,
     release: &Release,
     shape: TopologyShape,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), SandboxError> {
     match shape {
-        TopologyShape::Galera(_) => galera::bring(home, release, progress),
+        TopologyShape::Galera(_) => galera::fetch_provider(home, release, progress),
         TopologyShape::Group(_) | TopologyShape::Replicas(_) => Ok(()),
     }
 }
@@ -401,8 +410,8 @@ pub(crate) fn make_member(node: &Node) -> Result<(), SandboxError> {
 /// the port of the first as it sees it.
 pub(crate) fn join(nodes: &[Node], topology: Topology, seen: &[u16]) -> Result<(), SandboxError> {
     match topology.shape {
-        TopologyShape::Group(_) => group::form(nodes, topology)?,
-        TopologyShape::Replicas(_) => replicas::follow(nodes, seen)?,
+        TopologyShape::Group(_) => group::form_group(nodes, topology)?,
+        TopologyShape::Replicas(_) => replicas::start_replication(nodes, seen)?,
         // They have joined as they were started; here all of them see all.
         TopologyShape::Galera(count) => nodes
             .iter()
@@ -432,12 +441,14 @@ fn wait_for_mark(node: &Node, mark: &str) -> Result<(), SandboxError> {
     loop {
         // Until the table is there, the server refuses.
         match member.client.query(&question) {
-            Ok(rows) if rows.single() == Some(mark) => return Ok(()),
+            Ok(rows) if rows.first_value() == Some(mark) => return Ok(()),
             Ok(_) | Err(WireError::Server(_)) => {}
-            Err(error) => return Err(node.fails(format!("was asked for the marker row: {error}"))),
+            Err(error) => {
+                return Err(node.error_with_log(format!("was asked for the marker row: {error}")));
+            }
         }
         if !deadline.pause() {
-            return Err(node.fails(format!(
+            return Err(node.error_with_log(format!(
                 "did not apply a row of the first member within the time limit of {JOIN_WITHIN_S} s"
             )));
         }
@@ -446,7 +457,7 @@ fn wait_for_mark(node: &Node, mark: &str) -> Result<(), SandboxError> {
 
 /// Starts all at once: each takes a second or more, most of it waiting for the disk.
 fn launch_all(members: &mut [Server]) -> Result<(), SandboxError> {
-    at_once(members, Server::launch).map(|_| ())
+    at_once(members, Server::launch_process).map(|_| ())
 }
 
 impl galera::Nodes for Vec<Server> {
@@ -458,19 +469,19 @@ impl galera::Nodes for Vec<Server> {
         self.len()
     }
 
-    fn data(&self, number: usize) -> PathBuf {
+    fn data_dir(&self, number: usize) -> PathBuf {
         self[number].data_dir()
     }
 
-    fn launch(&mut self, number: usize, seat: Seat) -> Result<Node, SandboxError> {
+    fn launch_node(&mut self, number: usize, seat: Seat) -> Result<Node, SandboxError> {
         let member = &mut self[number];
         member.sit_down(seat);
-        member.launch()?;
+        member.launch_process()?;
         Ok(member.node())
     }
 
-    fn halt(&mut self, number: usize) -> Result<(), SandboxError> {
-        self[number].halt()
+    fn halt_node(&mut self, number: usize) -> Result<(), SandboxError> {
+        self[number].halt_cleanly()
     }
 }
 

@@ -76,7 +76,7 @@ fn postgres_settings(version: &str) -> Vec<(&'static str, String)> {
 
 /// Points every member but the first at the first and waits until it follows. `seen` is for each
 /// member the port of the first as it sees it.
-pub(super) fn follow(nodes: &[Node], seen: &[u16]) -> Result<(), SandboxError> {
+pub(super) fn start_replication(nodes: &[Node], seen: &[u16]) -> Result<(), SandboxError> {
     for (number, node) in nodes.iter().enumerate().skip(1) {
         if node.is_postgres() {
             wait_for_stream(&nodes[0], node, number)?;
@@ -92,7 +92,8 @@ pub(super) fn follow(nodes: &[Node], seen: &[u16]) -> Result<(), SandboxError> {
 /// of the first alone, whoever answers there.
 fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
     let mut replica = MemberConnection::connect(node)?;
-    let words = ReplicationWords::of(replica.server).expect("MySQL and MariaDB have replicas");
+    let words =
+        ReplicationWords::for_release(replica.server).expect("MySQL and MariaDB have replicas");
     let (password, prefix) = (node.endpoint.password.expose(), words.prefix);
     let mut terms = format!(
         "{prefix}_HOST='127.0.0.1', {prefix}_PORT={port}, {prefix}_USER='{USER}', \
@@ -132,7 +133,7 @@ fn wait_for_threads(node: &Node) -> Result<(), SandboxError> {
         }
         for (name, thread) in [("IO", &threads.io), ("SQL", &threads.sql)] {
             if thread.state == "No" && !["", "0"].contains(&thread.error.as_str()) {
-                return Err(node.fails(format!(
+                return Err(node.error_with_log(format!(
                     "does not follow its source: its {name} thread stopped with error {}: {}",
                     thread.error, thread.error_text
                 )));
@@ -140,7 +141,7 @@ fn wait_for_threads(node: &Node) -> Result<(), SandboxError> {
         }
         if !deadline.pause() {
             let ReplicaThreads { io, sql, .. } = threads;
-            return Err(node.fails(format!(
+            return Err(node.error_with_log(format!(
                 "did not follow its source within the time limit of {JOIN_WITHIN_S} s (IO thread \
                  {:?}, SQL thread {:?}) {}",
                 io.state, sql.state, io.error_text
@@ -171,8 +172,8 @@ pub(super) fn let_standbys_in(data: &Path) -> Result<(), SandboxError> {
 pub(super) fn copy_the_source(members: &mut [Server]) -> Result<(), SandboxError> {
     let (source, others) = members.split_at_mut(1);
     let source = &mut source[0];
-    source.launch()?;
-    source.halt()?;
+    source.launch_process()?;
+    source.halt_cleanly()?;
     others.iter().try_for_each(|standby| standby.take_over(&source.data_dir()))
 }
 
@@ -233,7 +234,7 @@ fn wait_for_stream(source: &Node, node: &Node, number: usize) -> Result<(), Sand
         drop(MemberConnection::connect(node)?);
         if !deadline.pause() {
             let state = if state.is_empty() { "is not connected".to_owned() } else { state };
-            return Err(node.fails(format!(
+            return Err(node.error_with_log(format!(
                 "does not stream from its source within the time limit of {JOIN_WITHIN_S} s: it \
                  {state}"
             )));

@@ -47,7 +47,7 @@ pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Box<dyn Client> 
 }
 
 pub(crate) fn single(client: &mut dyn Client, sql: &str) -> String {
-    client.query(sql).unwrap().single().unwrap_or("NULL").to_owned()
+    client.query(sql).unwrap().first_value().unwrap_or("NULL").to_owned()
 }
 
 /// Waits until `condition` holds; a limit, not a measurement.

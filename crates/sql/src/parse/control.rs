@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError};
 
 impl Parser<'_> {
     /// What begins with this word, which is read already and stands at `here`.
-    pub(super) fn control(&mut self, word: &str, here: usize) -> Result<Statement> {
+    pub(super) fn control_statement(&mut self, word: &str, here: usize) -> Result<Statement> {
         Ok(match word {
             "BEGIN" => {
                 self.eat("WORK")?;
@@ -138,7 +138,7 @@ impl Parser<'_> {
         let here = self.here();
         let written = self.word("SET")?;
         let name = match written.strip_prefix("@@") {
-            Some(name) => self.scoped(name, here)?,
+            Some(name) => self.variable_name(name, here)?,
             None if written.starts_with('@') => {
                 let error = SqlError::Unknown(format!("the variable {written} of a user"));
                 return Err(self.blame(here, error));
@@ -162,7 +162,7 @@ impl Parser<'_> {
     }
 
     /// The name of a variable behind `@@`, which may have its scope before it.
-    pub(super) fn scoped(&mut self, name: &str, here: usize) -> Result<String> {
+    pub(super) fn variable_name(&mut self, name: &str, here: usize) -> Result<String> {
         let is_scope = ["session", "local", "global"].iter().any(|s| s.eq_ignore_ascii_case(name));
         if !is_scope || !self.eat_symbol(".")? {
             return Ok(name.to_ascii_lowercase());

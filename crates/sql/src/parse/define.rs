@@ -135,7 +135,7 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    pub(super) fn alter(&mut self) -> Result<Statement> {
+    pub(super) fn alter_table(&mut self) -> Result<Statement> {
         self.want("TABLE")?;
         let table = self.name()?;
         let mut added = AddKeys { table, primary: Vec::new(), indexes: Vec::new() };
@@ -176,7 +176,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    pub(super) fn drop(&mut self) -> Result<Statement> {
+    pub(super) fn drop_table(&mut self) -> Result<Statement> {
         self.want("TABLE")?;
         let if_there = self.eat("IF")?;
         if if_there {

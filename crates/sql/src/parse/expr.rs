@@ -46,7 +46,10 @@ impl Parser<'_> {
     }
 
     /// Runs `inner` one level deeper.
-    pub(super) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(super) fn at_deeper_level<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
         if self.depth == DEPTH_MOST {
             return Err(SqlError::Unknown(format!("expressions deeper than {DEPTH_MOST} levels")));
         }
@@ -68,7 +71,7 @@ impl Parser<'_> {
 
     /// An expression of operators that bind more strongly than this.
     fn above(&mut self, least: u8) -> Result<Expr> {
-        self.deeper(|parser| {
+        self.at_deeper_level(|parser| {
             let first = parser.prefix()?;
             let mut left = parser.chain(first, least)?;
             if least < COMPARISON {
@@ -166,7 +169,7 @@ impl Parser<'_> {
             return Ok(Expr::Not(Box::new(self.above(NOT)?)));
         }
         if self.eat_symbol("-")? {
-            return Ok(match self.deeper(Self::prefix)? {
+            return Ok(match self.at_deeper_level(Self::prefix)? {
                 Expr::Int(number) => Expr::Int(-number),
                 Expr::Decimal(units, scale) => Expr::Decimal(-units, scale),
                 other => Expr::Negative(Box::new(other)),
@@ -250,7 +253,7 @@ impl Parser<'_> {
             return Err(self.blame(here, error));
         };
         self.variables = Variables::Asked;
-        Ok(Expr::Variable(self.scoped(name, here)?))
+        Ok(Expr::Variable(self.variable_name(name, here)?))
     }
 
     fn call(&mut self, name: &str, here: usize) -> Result<Expr> {

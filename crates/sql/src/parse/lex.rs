@@ -57,17 +57,17 @@ impl<'s> Lexer<'s> {
     }
 
     /// What was taken since this place, as it is written.
-    pub(super) fn since(&self, began: usize) -> &'s str {
+    pub(super) fn text_since(&self, began: usize) -> &'s str {
         self.text[began..self.ended.max(began)].trim_ascii()
     }
 
     /// Where the last token begins, or what was to be one.
-    pub(super) fn began(&self) -> usize {
+    pub(super) fn token_start(&self) -> usize {
         self.began
     }
 
     /// The next token.
-    pub(super) fn take(&mut self) -> Result<Token<'s>> {
+    pub(super) fn next_token(&mut self) -> Result<Token<'s>> {
         self.ended = self.at;
         self.pass_over()?;
         let rest = &self.text[self.at..];
@@ -152,7 +152,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// The words that come next, for a message.
-    pub(super) fn rest(&self) -> &'s str {
+    pub(super) fn upcoming_words(&self) -> &'s str {
         first_words(self.text[self.at..].trim_ascii_start())
     }
 
@@ -201,7 +201,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn open(&self, what: &str) -> SqlError {
-        SqlError::Syntax(format!("{what} is opened and not closed: {}", self.rest()))
+        SqlError::Syntax(format!("{what} is opened and not closed: {}", self.upcoming_words()))
     }
 }
 
@@ -230,7 +230,8 @@ mod tests {
 
     fn all(text: &str) -> Vec<Token<'_>> {
         let mut lexer = Lexer::new(text);
-        let next = || lexer.take().map(|token| (token != Token::End).then_some(token)).transpose();
+        let next =
+            || lexer.next_token().map(|token| (token != Token::End).then_some(token)).transpose();
         std::iter::from_fn(next).collect::<Result<_>>().unwrap()
     }
 
@@ -273,7 +274,7 @@ mod tests {
         }
         for wrong in ["/* open", "a /*! b", "/*+ NO_MERGE(t) */"] {
             let mut lexer = Lexer::new(wrong);
-            let mut take = || lexer.take();
+            let mut take = || lexer.next_token();
             assert!(take().is_err() || take().is_err() || take().is_err(), "{wrong}");
         }
     }
@@ -290,9 +291,9 @@ mod tests {
         assert_eq!(text(r"'a\n\'b\\'"), "a\n'b\\");
         assert_eq!(text(r"'5\% \_'"), r"5\% \_");
         assert_eq!(text("\"say \"\"x\"\"\""), "say \"x\"");
-        assert!(Lexer::new("'open").take().is_err());
-        assert!(Lexer::new("'open\\").take().is_err());
-        assert!(Lexer::new("`open").take().is_err());
-        assert!(Lexer::new("a").take().is_ok() && Lexer::new("^").take().is_err());
+        assert!(Lexer::new("'open").next_token().is_err());
+        assert!(Lexer::new("'open\\").next_token().is_err());
+        assert!(Lexer::new("`open").next_token().is_err());
+        assert!(Lexer::new("a").next_token().is_ok() && Lexer::new("^").next_token().is_err());
     }
 }

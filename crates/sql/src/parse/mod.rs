@@ -56,7 +56,9 @@ pub(crate) fn parse(sql: &str) -> Result<ParsedStatement> {
             let Parser { marks, time, variables, .. } = parser;
             Ok(ParsedStatement { statement, marks, time, variables })
         }
-        Err(error) => Err(error.at(Place::of(sql, parser.blamed.unwrap_or(parser.here())))),
+        Err(error) => {
+            Err(error.with_place(Place::of_byte(sql, parser.blamed.unwrap_or(parser.here()))))
+        }
     }
 }
 
@@ -176,8 +178,8 @@ impl<'s> Parser<'s> {
             "UPDATE" => self.update(),
             "DELETE" => self.delete(),
             "CREATE" => self.create(),
-            "ALTER" => self.alter(),
-            "DROP" => self.drop(),
+            "ALTER" => self.alter_table(),
+            "DROP" => self.drop_table(),
             "TRUNCATE" => {
                 self.eat("TABLE")?;
                 Ok(Statement::Truncate(self.name()?))
@@ -186,7 +188,7 @@ impl<'s> Parser<'s> {
                 self.eat("TABLE")?;
                 Ok(Statement::Analyze(self.names()?))
             }
-            _ => self.control(&word, here),
+            _ => self.control_statement(&word, here),
         }
     }
 
@@ -243,19 +245,19 @@ impl<'s> Parser<'s> {
 
     fn tail_of_write(&mut self) -> Result<(Option<Expr>, Vec<Order>, Option<Expr>)> {
         let filter = if self.eat("WHERE")? { Some(self.expr()?) } else { None };
-        let order = self.order()?;
+        let order = self.order_by()?;
         let limit = if self.eat("LIMIT")? { Some(self.expr()?) } else { None };
         Ok((filter, order, limit))
     }
 
     /// Where the next token begins.
     fn here(&self) -> usize {
-        self.lexer.began()
+        self.lexer.token_start()
     }
 
     /// What was taken since this place, as it is written.
     fn written_since(&self, here: usize) -> &'s str {
-        self.lexer.since(here)
+        self.lexer.text_since(here)
     }
 
     /// Says of an error that what stands at this place is its cause.
@@ -265,7 +267,7 @@ impl<'s> Parser<'s> {
     }
 
     fn advance(&mut self) -> Result<Token<'s>> {
-        let next = self.lexer.take()?;
+        let next = self.lexer.next_token()?;
         Ok(std::mem::replace(&mut self.next, next))
     }
 
@@ -352,7 +354,7 @@ impl<'s> Parser<'s> {
             Token::Symbol(symbol) => (*symbol).to_owned(),
             Token::End => return SqlError::Syntax(format!("the statement ends before {wanted}")),
         };
-        let rest = self.lexer.rest();
+        let rest = self.lexer.upcoming_words();
         SqlError::Unknown(format!("{:?} where {wanted} may stand", format!("{found} {rest}")))
     }
 }

@@ -8,7 +8,7 @@ use super::{
 impl Parser<'_> {
     pub(super) fn select(&mut self) -> Result<Select> {
         self.want("SELECT")?;
-        self.deeper(|parser| {
+        self.at_deeper_level(|parser| {
             let distinct = if parser.eat("DISTINCT")? { Distinct::Yes } else { Distinct::No };
             let mut items = vec![parser.item()?];
             while parser.eat_symbol(",")? {
@@ -25,7 +25,7 @@ impl Parser<'_> {
                 }
             }
             let having = if parser.eat("HAVING")? { Some(parser.expr()?) } else { None };
-            let order = parser.order()?;
+            let order = parser.order_by()?;
             let (limit, offset) = parser.limit()?;
             let lock = parser.lock()?;
             Ok(Select { distinct, items, from, filter, group, having, order, limit, offset, lock })
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(From { source: Source::Table(name, index), alias, join: Join::Inner, on: None })
     }
 
-    pub(super) fn order(&mut self) -> Result<Vec<Order>> {
+    pub(super) fn order_by(&mut self) -> Result<Vec<Order>> {
         let mut order = Vec::new();
         if self.eat("ORDER")? {
             self.want("BY")?;

@@ -44,7 +44,7 @@ impl Access {
     /// Whether a secondary index has all columns that are asked for.
     pub(crate) fn is_covered(&self) -> bool {
         self.index != PRIMARY
-            && self.columns.iter().all(|&column| self.table.covers(self.index, column))
+            && self.columns.iter().all(|&column| self.table.index_covers(self.index, column))
     }
 }
 
@@ -113,7 +113,7 @@ pub(super) struct AccessChoice {
 }
 
 /// Chooses an index.
-pub(super) fn choose(wanted: AccessQuestion<'_>) -> AccessChoice {
+pub(super) fn choose_index(wanted: AccessQuestion<'_>) -> AccessChoice {
     let all = 0..wanted.table.indexes.len();
     let tried = all.filter(|index| wanted.forced.is_none_or(|forced| forced == *index));
     let best = tried.map(|index| Try::new(&wanted, index)).max_by_key(Try::rank);
@@ -161,7 +161,7 @@ impl Try {
             high: None,
             used: Vec::new(),
             is_one_row: false,
-            covers: wanted.columns.iter().all(|&column| wanted.table.covers(number, column)),
+            covers: wanted.columns.iter().all(|&column| wanted.table.index_covers(number, column)),
             ordered: false,
             is_order_worth_it: false,
         };

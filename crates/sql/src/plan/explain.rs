@@ -11,18 +11,18 @@ use super::{Access, End, Equal, First, Level, Query, RangeEnd, SortNeed, Source}
 use crate::parse::{Direction, Join};
 
 /// A line for each level, and what is done with the rows.
-pub(crate) fn explain(query: &Query) -> Vec<String> {
+pub(crate) fn explain_query(query: &Query) -> Vec<String> {
     let mut lines = Vec::new();
     for level in &query.levels {
         let line = match &level.source {
             Source::Table(access) => of_table(access),
-            Source::Query(inner) => format!("query ({})", explain(inner).join("; ")),
+            Source::Query(inner) => format!("query ({})", explain_query(inner).join("; ")),
         };
         lines.push(with_marks(line, level));
     }
     for ask in &query.queries {
         let when = if ask.outer.is_empty() { "once" } else { "for each row" };
-        lines.push(format!("{when} ({})", explain(&ask.query).join("; ")));
+        lines.push(format!("{when} ({})", explain_query(&ask.query).join("; ")));
     }
     match &query.grouping {
         Some(grouping) if grouping.first == First::IsEnough => {
@@ -100,7 +100,7 @@ mod tests {
     struct Nobody;
 
     impl Sink for Nobody {
-        fn begin(&mut self, _columns: &Arc<[crate::ResultColumn]>) {}
+        fn begin_rows(&mut self, _columns: &Arc<[crate::ResultColumn]>) {}
         fn value(&mut self, _value: &Operand<'_>) {}
         fn end_row(&mut self) {}
     }
@@ -130,7 +130,7 @@ mod tests {
             Statement::Delete(delete) => plan_delete(&delete, shop)?.which,
             other => panic!("{other:?}"),
         };
-        Ok(explain(&query).join("\n"))
+        Ok(explain_query(&query).join("\n"))
     }
 
     #[test]

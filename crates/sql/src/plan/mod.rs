@@ -21,7 +21,7 @@ mod resolve;
 mod shape;
 
 pub(crate) use access::{Access, End, Equal, RangeEnd};
-pub(crate) use explain::explain;
+pub(crate) use explain::explain_query;
 pub(crate) use resolve::{
     Catalog, columns_of, plan_constant, plan_delete, plan_insert, plan_select, plan_update,
     plan_value,

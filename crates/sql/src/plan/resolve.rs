@@ -33,7 +33,7 @@ pub(crate) trait Catalog {
     ///
     /// # Errors
     /// There is none.
-    fn variable(&self, name: &str) -> Result<Operand<'static>> {
+    fn session_variable(&self, name: &str) -> Result<Operand<'static>> {
         Err(SqlError::NoVariable(name.to_owned()))
     }
 }
@@ -97,7 +97,7 @@ pub(crate) fn plan_update(update: &parse::Update, catalog: &dyn Catalog) -> Resu
 /// other servers what the row had.
 fn check_unset(table: &Table, set: &[(usize, Expr)], value: &Expr) -> Result<()> {
     let mut read = None;
-    value.walk(&mut |part| {
+    value.visit_parts(&mut |part| {
         if let Expr::Column(_, column, _) = part
             && set.iter().any(|(known, _)| known == column)
         {
@@ -133,7 +133,7 @@ pub(crate) fn plan_value(what: &str, written: &Written, catalog: &dyn Catalog) -
     let planner = Planner::new(&[], catalog, None)?;
     let expr = planner.plain(written)?;
     let mut is_constant = true;
-    expr.walk(&mut |part| {
+    expr.visit_parts(&mut |part| {
         let is_later =
             matches!(part, Expr::Param(_) | Expr::Query(_) | Expr::InQuery(..) | Expr::Now);
         is_constant &= !is_later;
@@ -471,7 +471,7 @@ impl<'p> Planner<'p> {
             Written::Null => Expr::Constant(Operand::Null),
             Written::Int(number) => Expr::Constant(Operand::Int(*number)),
             Written::Decimal(units, scale) => Expr::Constant(Operand::Decimal(*units, *scale)),
-            Written::Text(text) => Expr::Constant(Operand::text(text).into_owned()),
+            Written::Text(text) => Expr::Constant(Operand::of_text(text).into_owned()),
             Written::Param(index) => Expr::Param(*index),
             Written::Column(table, name) => {
                 if groups.is_some() {
@@ -495,7 +495,7 @@ impl<'p> Planner<'p> {
             Written::Like(of, pattern) => Expr::Like(boxed(of)?, boxed(pattern)?),
             Written::Query(select) => Expr::Query(self.query(select, Answers::OneValue)?),
             Written::Call(function, arguments) => Expr::Call(*function, all(arguments)?),
-            Written::Variable(name) => Expr::Constant(self.catalog.variable(name)?),
+            Written::Variable(name) => Expr::Constant(self.catalog.session_variable(name)?),
             Written::Now => Expr::Now,
             Written::CountAll => {
                 let one = Expr::Constant(Operand::Int(1));
@@ -587,7 +587,7 @@ impl<'p> Planner<'p> {
                 }
                 Kind::Table(table, forced) => {
                     let is_known = |expr: &Expr| is_known(expr, level, &query.queries);
-                    let chosen = access::choose(AccessQuestion {
+                    let chosen = access::choose_index(AccessQuestion {
                         table,
                         level,
                         conditions: &filter,
@@ -697,7 +697,7 @@ fn has_aggregate(written: &Written) -> bool {
 /// The last level that an expression refers to, by itself or in a sub-query.
 fn last_level(expr: &Expr, queries: &[SubQuery]) -> Option<usize> {
     let mut last = None;
-    expr.walk(&mut |part| match part {
+    expr.visit_parts(&mut |part| match part {
         Expr::Column(level, ..) | Expr::Made(level, _) => last = last.max(Some(*level)),
         Expr::Query(query) | Expr::InQuery(_, query) => {
             if let Some(ask) = queries.get(*query) {
@@ -713,7 +713,7 @@ fn last_level(expr: &Expr, queries: &[SubQuery]) -> Option<usize> {
 /// Whether an expression has a sub-query in it that is asked for each row.
 fn asks_rows(expr: &Expr, queries: &[SubQuery]) -> bool {
     let mut asks = false;
-    expr.walk(&mut |part| {
+    expr.visit_parts(&mut |part| {
         if let Expr::Query(query) | Expr::InQuery(_, query) = part {
             asks |= queries[*query].outer.iter().any(|outer| last_level(outer, queries).is_some());
         }
@@ -729,7 +729,7 @@ fn is_known(expr: &Expr, level: usize, queries: &[SubQuery]) -> bool {
 /// Notes which columns of each level are asked for.
 fn note_columns(query: &Query, conditions: &[[Vec<Expr>; 2]], needed: &mut [Vec<usize>]) {
     let mut note = |expr: &Expr| {
-        expr.walk(&mut |part| {
+        expr.visit_parts(&mut |part| {
             if let Expr::Column(level, column, _) = part
                 && !needed[*level].contains(column)
             {

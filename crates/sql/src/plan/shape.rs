@@ -32,7 +32,7 @@ pub(crate) const PRIMARY: usize = 0;
 
 impl Table {
     /// What there is to know of a table of the engine.
-    pub(crate) fn of(handle: Arc<table::Table>) -> Table {
+    pub(crate) fn from_handle(handle: Arc<table::Table>) -> Table {
         let primary =
             Index { name: "PRIMARY".to_owned(), columns: handle.primary().to_vec(), unique: true };
         let secondary = handle.indexes().map(|index| {
@@ -51,7 +51,7 @@ impl Table {
     }
 
     /// Whether an entry of this index, with the primary key behind it, has a column.
-    pub(crate) fn covers(&self, index: usize, column: usize) -> bool {
+    pub(crate) fn index_covers(&self, index: usize, column: usize) -> bool {
         index == PRIMARY
             || self.indexes[index].columns.contains(&column)
             || self.indexes[PRIMARY].columns.contains(&column)

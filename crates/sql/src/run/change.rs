@@ -54,7 +54,7 @@ pub(crate) fn insert(
 }
 
 /// Puts in rows that are lines of text, with the table locked whole; returns how many.
-pub(crate) fn bulk(
+pub(crate) fn insert_lines(
     statement: &mut RunningStatement<'_>,
     table: &Table,
     from: &[Option<usize>],
@@ -66,7 +66,7 @@ pub(crate) fn bulk(
     for line in lines {
         let fields: Vec<_> = line
             .split(|&byte| byte == b'\t')
-            .map(|field| if field == b"\\N" { Operand::Null } else { Operand::text(field) })
+            .map(|field| if field == b"\\N" { Operand::Null } else { Operand::of_text(field) })
             .collect();
         put(statement, table, from, &fields)?;
         rows += 1;
@@ -84,7 +84,7 @@ fn put(
 ) -> Result<Option<i64>> {
     let held = table.columns.iter().zip(from).map(|(column, from)| match from {
         Some(place) => match values.get(*place) {
-            Some(value) => keys::stored(value, column.kind, &column.name),
+            Some(value) => keys::column_input(value, column.kind, &column.name),
             None => Err(SqlError::Value(format!("{} lacks a value", column.name))),
         },
         None => Ok(ColumnInput::Plain(column.default.datum())),
@@ -145,9 +145,13 @@ pub(crate) fn evaluate(expr: &Expr) -> Result<Operand<'static>> {
 }
 
 /// The value of a constant as a column holds it.
-pub(crate) fn constant(written: &parse::Expr, kind: ValueType, column: &str) -> Result<Value> {
+pub(crate) fn evaluate_constant(
+    written: &parse::Expr,
+    kind: ValueType,
+    column: &str,
+) -> Result<Value> {
     let value = evaluate(&plan::plan_constant(written)?)?;
-    Ok(keys::stored(&value, kind, column)?.datum().to_value())
+    Ok(keys::column_input(&value, kind, column)?.datum().to_value())
 }
 
 fn set_columns(
@@ -157,11 +161,11 @@ fn set_columns(
     writer: &mut RowWriter,
 ) -> Result<()> {
     let bound = BoundRow { level: 0, row: LevelRow::Stored(row), before: None };
-    let frame = frame.with(&bound);
+    let frame = frame.with_row(&bound);
     let columns = &table_of(&change.which).table.columns;
     for (column, value) in &change.set {
         let (value, about) = (value.value(&frame)?, &columns[*column]);
-        writer.set(*column, keys::stored(&value, about.kind, &about.name)?.datum());
+        writer.set(*column, keys::column_input(&value, about.kind, &about.name)?.datum());
     }
     Ok(())
 }
@@ -184,7 +188,7 @@ where
     if !all_hold(&query.filter, &frame)? {
         return Ok(());
     }
-    let mut left = Limits::of(query, &frame)?.left;
+    let mut left = Limits::from_query(query, &frame)?.left;
     if left == 0 {
         return Ok(());
     }
@@ -192,7 +196,7 @@ where
     let (mut keys, mut ends) = (Vec::new(), Vec::new());
     read::read(statement, access, Intent::Update, &frame, &mut |key, row| {
         let bound = BoundRow { level: 0, row: LevelRow::Stored(row), before: None };
-        if !all_hold(filter, &frame.with(&bound))? {
+        if !all_hold(filter, &frame.with_row(&bound))? {
             return Ok(Look::PassedOver);
         }
         keys.extend_from_slice(key);

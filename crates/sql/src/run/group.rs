@@ -60,10 +60,10 @@ impl<'q> Groups<'q> {
     }
 
     /// Takes a row.
-    pub(super) fn take(&mut self, frame: &Frame<'_>) -> Result<()> {
+    pub(super) fn add_row(&mut self, frame: &Frame<'_>) -> Result<()> {
         self.key.clear();
         for by in &self.grouping.by {
-            tape::push(&operand::shortest(&by.value(frame)?), &mut self.key);
+            tape::push(&operand::canonical_form(&by.value(frame)?), &mut self.key);
         }
         if !self.all.contains_key(&self.key) {
             let by = self.grouping.by.iter().map(|by| Ok(by.value(frame)?.into_owned()));
@@ -83,7 +83,7 @@ impl<'q> Groups<'q> {
     }
 
     /// Calls `tell` with each group: the values by which it is grouped, and the aggregates.
-    pub(super) fn tell(
+    pub(super) fn for_each_group(
         self,
         mut tell: impl FnMut(&[OwnedOperand], &[OwnedOperand]) -> Result<bool>,
     ) -> Result<()> {
@@ -106,7 +106,7 @@ impl Sum {
         }
         if call.distinct == Distinct::Yes {
             let mut bytes = Vec::new();
-            tape::push(&operand::shortest(&value), &mut bytes);
+            tape::push(&operand::canonical_form(&value), &mut bytes);
             if !self.seen.insert(bytes) {
                 return Ok(());
             }
@@ -122,7 +122,7 @@ impl Sum {
                 self.value = operand::add(&self.value, &value)?;
             }
             Aggregate::Min | Aggregate::Max => {
-                let order = operand::order(&value, &self.value);
+                let order = operand::sort_order(&value, &self.value);
                 let is_better =
                     if call.aggregate == Aggregate::Min { order.is_lt() } else { order.is_gt() };
                 if is_first || is_better {

@@ -28,7 +28,7 @@ pub(super) enum Place<'a> {
 }
 
 /// Where a value stands among those of a kind.
-pub(super) fn place<'a>(value: &'a Operand<'a>, kind: ValueType) -> Result<Place<'a>> {
+pub(super) fn place_of<'a>(value: &'a Operand<'a>, kind: ValueType) -> Result<Place<'a>> {
     if value.is_null() {
         return Ok(Place::Nowhere);
     }
@@ -46,9 +46,9 @@ pub(super) fn place<'a>(value: &'a Operand<'a>, kind: ValueType) -> Result<Place
 }
 
 fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Result<Place<'a>> {
-    let (units, from) = value.number()?;
+    let (units, from) = value.units_and_scale()?;
     let (units, is_exact) = if from <= scale {
-        (operand::rounded(units, from, scale).unwrap_or(units.signum() * i128::MAX), true)
+        (operand::round_to_scale(units, from, scale).unwrap_or(units.signum() * i128::MAX), true)
     } else {
         let factor = 10_i128.pow(u32::from(from - scale));
         (units.div_euclid(factor), units.rem_euclid(factor) == 0)
@@ -61,15 +61,15 @@ fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Res
 }
 
 /// The value as a column holds it: rounded, and written as its kind has it. For what is put in.
-pub(super) fn stored<'a>(
+pub(super) fn column_input<'a>(
     value: &'a Operand<'a>,
     kind: ValueType,
     column: &str,
 ) -> Result<ColumnInput<'a>> {
     let too_large = || EngineError::OutOfRange(column.to_owned(), kind.to_string());
     let units = |scale: u8| {
-        let (units, from) = value.number()?;
-        let units = operand::rounded(units, from, scale).map_err(|_| too_large())?;
+        let (units, from) = value.units_and_scale()?;
+        let units = operand::round_to_scale(units, from, scale).map_err(|_| too_large())?;
         i64::try_from(units).map_err(|_| SqlError::Engine(too_large()))
     };
     Ok(match (kind, value) {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_value_has_its_place_among_those_of_a_column() {
-        let shown = |value: Operand<'_>, kind| match place(&value, kind) {
+        let shown = |value: Operand<'_>, kind| match place_of(&value, kind) {
             Ok(Place::At(datum)) => format!("at {datum:?}"),
             Ok(Place::Above(datum)) => format!("above {datum:?}"),
             Ok(Place::Nowhere) => "nowhere".to_owned(),
@@ -116,7 +116,7 @@ mod tests {
         let text = ValueType::Text { most: 9 };
         for (value, kind, at) in [
             (Operand::Int(12), ValueType::BIGINT, "at Int(12)"),
-            (Operand::text(b"12.0"), ValueType::BIGINT, "at Int(12)"),
+            (Operand::of_text(b"12.0"), ValueType::BIGINT, "at Int(12)"),
             (Operand::Decimal(125, 1), ValueType::BIGINT, "above Int(12)"),
             (Operand::Decimal(-125, 1), ValueType::BIGINT, "above Int(-13)"),
             (Operand::Int(12), money, "at Decimal(1200)"),
@@ -124,9 +124,9 @@ mod tests {
             (Operand::Decimal(i128::from(i64::MAX) + 1, 0), ValueType::BIGINT, "beyond Greater"),
             (Operand::Decimal(i128::MIN / 2, 0), money, "beyond Less"),
             (Operand::Null, text, "nowhere"),
-            (Operand::text(b"1970-01-01"), ValueType::Timestamp, "at Timestamp(0)"),
+            (Operand::of_text(b"1970-01-01"), ValueType::Timestamp, "at Timestamp(0)"),
             (Operand::Int(5), text, "5 where a text is compared"),
-            (Operand::text(b"x"), ValueType::BIGINT, "'x' where a number is wanted"),
+            (Operand::of_text(b"x"), ValueType::BIGINT, "'x' where a number is wanted"),
         ] {
             assert_eq!(shown(value.clone(), kind), at, "{value:?} in {kind:?}");
         }
@@ -135,13 +135,13 @@ mod tests {
     #[test]
     fn what_is_put_in_is_rounded_or_refused() {
         let shown = |value: &Operand<'_>, kind| {
-            stored(value, kind, "c").map(|held| format!("{:?}", held.datum()))
+            column_input(value, kind, "c").map(|held| format!("{:?}", held.datum()))
         };
         assert_eq!(shown(&Operand::Decimal(34_750, 2), ValueType::BIGINT).unwrap(), "Int(348)");
         let money = ValueType::Decimal { digits: 18, scale: 2 };
-        assert_eq!(shown(&Operand::text(b"86.385"), money).unwrap(), "Decimal(8639)");
+        assert_eq!(shown(&Operand::of_text(b"86.385"), money).unwrap(), "Decimal(8639)");
         assert_eq!(shown(&Operand::Int(7), ValueType::Text { most: 1 }).unwrap(), "Text([55])");
         assert!(shown(&Operand::Decimal(1 << 70, 0), ValueType::BIGINT).is_err());
-        assert!(shown(&Operand::text(b"abc"), ValueType::BIGINT).is_err());
+        assert!(shown(&Operand::of_text(b"abc"), ValueType::BIGINT).is_err());
     }
 }

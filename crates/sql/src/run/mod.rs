@@ -17,7 +17,9 @@ mod read;
 mod sink;
 mod tape;
 
-pub(crate) use change::{InsertResult, bulk, constant, delete, evaluate, insert, update};
+pub(crate) use change::{
+    InsertResult, delete, evaluate, evaluate_constant, insert, insert_lines, update,
+};
 pub use sink::Sink;
 
 use std::sync::Arc;
@@ -79,8 +81,8 @@ fn answer(
     let frame = walk.ground.frame(None);
     let has_rows = all_hold(&query.filter, &frame)?;
     let mut output = Output::new(query, &frame, sink)?;
-    if has_rows && output.flow() == Flow::More {
-        walk.level(0, None, &mut |frame| output.take(frame))?;
+    if has_rows && output.rows_wanted() == Flow::More {
+        walk.level(0, None, &mut |frame| output.add_row(frame))?;
     }
     output.finish(&walk.ground.frame(None))
 }
@@ -163,8 +165,8 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
             }
             Answers::OneValue => Answer::Value(values.pop().unwrap_or(Operand::Null)),
             Answers::Set => {
-                values.sort_by(operand::order);
-                values.dedup_by(|later, first| operand::order(later, first).is_eq());
+                values.sort_by(operand::sort_order);
+                values.dedup_by(|later, first| operand::sort_order(later, first).is_eq());
                 Answer::Set(values)
             }
         };
@@ -195,7 +197,7 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         let frame = ground.frame(here.before);
         read::read(statement, access, intent(ground.query), &frame, &mut |_, row| {
             let bound = here.at(LevelRow::Stored(row));
-            let frame = frame.with(&bound);
+            let frame = frame.with_row(&bound);
             if !all_hold(&here.level.filter, &frame)? {
                 return Ok(Look::PassedOver);
             }
@@ -213,7 +215,7 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         let frame = ground.frame(here.before);
         read::read(statement, access, intent(ground.query), &frame, &mut |_, row| {
             let bound = here.at(LevelRow::Stored(row));
-            if !all_hold(&here.level.filter, &frame.with(&bound))? {
+            if !all_hold(&here.level.filter, &frame.with_row(&bound))? {
                 return Ok(Look::PassedOver);
             }
             bytes.extend_from_slice(row.bytes());
@@ -222,7 +224,7 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         })?;
         let mut start = 0;
         for end in &ends {
-            let row = access.table.handle.layout().row(&bytes[start..*end]);
+            let row = access.table.handle.layout().view_row(&bytes[start..*end]);
             start = *end;
             if self.on(here, LevelRow::Stored(row), take)? == Flow::Enough {
                 return Ok(Flow::Enough);
@@ -304,7 +306,7 @@ struct RowCollector {
 }
 
 impl Sink for RowCollector {
-    fn begin(&mut self, _columns: &Arc<[ResultColumn]>) {}
+    fn begin_rows(&mut self, _columns: &Arc<[ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         self.row.push(value.as_ref().into_owned());

@@ -45,21 +45,21 @@ impl<'q, 'k> Output<'q, 'k> {
                 query,
                 sink,
                 tape: is_kept.then(Tape::default),
-                limits: Limits::of(query, frame)?,
+                limits: Limits::from_query(query, frame)?,
                 count: 0,
             },
         })
     }
 
     /// Whether any row can be told.
-    pub(super) fn flow(&self) -> Flow {
+    pub(super) fn rows_wanted(&self) -> Flow {
         if self.told.limits.left == 0 { Flow::Enough } else { Flow::More }
     }
 
     /// Takes a row.
-    pub(super) fn take(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+    pub(super) fn add_row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
         let Some(groups) = &mut self.groups else { return self.told.take(frame) };
-        groups.take(frame)?;
+        groups.add_row(frame)?;
         let grouping = self.query.grouping.as_ref();
         let is_enough = grouping.is_some_and(|grouping| grouping.first == First::IsEnough);
         Ok(if is_enough && groups.has_any() { Flow::Enough } else { Flow::More })
@@ -69,7 +69,7 @@ impl<'q, 'k> Output<'q, 'k> {
     pub(super) fn finish(mut self, frame: &Frame<'_>) -> Result<u64> {
         if let (Some(groups), Some(grouping)) = (self.groups.take(), &self.query.grouping) {
             let told = &mut self.told;
-            groups.tell(|group, aggregates| {
+            groups.for_each_group(|group, aggregates| {
                 let frame = Frame { group, aggregates, ..*frame };
                 if !all_hold(&grouping.having, &frame)? {
                     return Ok(true);
@@ -84,7 +84,7 @@ impl<'q, 'k> Output<'q, 'k> {
 impl RowOutput<'_, '_> {
     fn take(&mut self, frame: &Frame<'_>) -> Result<Flow> {
         if let Some(tape) = &mut self.tape {
-            tape.begin();
+            tape.begin_row();
             for item in &self.query.items {
                 tape.push(&item.value(frame)?);
             }
@@ -114,7 +114,7 @@ impl RowOutput<'_, '_> {
         let Some(mut tape) = self.tape.take() else { return Ok(self.count) };
         let (order, width) = (&self.query.order, self.query.names.len());
         if self.query.distinct == Distinct::Yes {
-            tape.distinct(order, width);
+            tape.keep_distinct(order, width);
         } else {
             tape.sort(order);
         }
@@ -123,7 +123,7 @@ impl RowOutput<'_, '_> {
             if self.limits.left == 0 {
                 break;
             }
-            tape.row(row).take(width).for_each(|value| self.sink.value(&value));
+            tape.row_values(row).take(width).for_each(|value| self.sink.value(&value));
             self.end_row();
         }
         Ok(self.count)
@@ -131,7 +131,7 @@ impl RowOutput<'_, '_> {
 }
 
 impl Limits {
-    pub(super) fn of(query: &Query, frame: &Frame<'_>) -> Result<Limits> {
+    pub(super) fn from_query(query: &Query, frame: &Frame<'_>) -> Result<Limits> {
         Ok(Limits {
             skip: number(&query.offset, frame)?.unwrap_or(0),
             left: number(&query.limit, frame)?.unwrap_or(u64::MAX),
@@ -142,7 +142,7 @@ impl Limits {
 /// LIMIT or OFFSET.
 fn number(expr: &Option<Expr>, frame: &Frame<'_>) -> Result<Option<u64>> {
     let Some(expr) = expr else { return Ok(None) };
-    let (units, scale) = expr.value(frame)?.number()?;
+    let (units, scale) = expr.value(frame)?.units_and_scale()?;
     match u64::try_from(units) {
         Ok(number) if scale == 0 => Ok(Some(number)),
         _ => Err(SqlError::Value("LIMIT takes a whole number that is not negative".to_owned())),

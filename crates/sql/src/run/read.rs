@@ -63,7 +63,7 @@ impl Reader<'_, '_, '_> {
         match equal {
             Equal::One(expr) => {
                 let value = expr.value(frame)?;
-                let Place::At(datum) = keys::place(&value, kind)? else { return Ok(Flow::More) };
+                let Place::At(datum) = keys::place_of(&value, kind)? else { return Ok(Flow::More) };
                 self.equal(&mut with(key, place, datum), place + 1)
             }
             Equal::AnyOf(list) => {
@@ -87,7 +87,7 @@ impl Reader<'_, '_, '_> {
     ) -> Result<Flow> {
         let mut data = Vec::with_capacity(values.len());
         for value in values {
-            if let Place::At(datum) = keys::place(value, kind)? {
+            if let Place::At(datum) = keys::place_of(value, kind)? {
                 data.push(datum);
             }
         }
@@ -156,7 +156,7 @@ impl Reader<'_, '_, '_> {
         let mut flow = Flow::More;
         let mut failed: Option<SqlError> = None;
         let look = &mut *self.look;
-        self.statement.scan(&access.table.handle, &scan, |key, row| match look(key, row) {
+        self.statement.scan_rows(&access.table.handle, &scan, |key, row| match look(key, row) {
             Ok(Look::PassedOver) => Visit::Pass,
             Ok(Look::Taken) => Visit::On,
             Ok(Look::TakenLast) => {
@@ -214,7 +214,7 @@ enum Edge<'a> {
 }
 
 fn lower<'a>(value: &'a Operand<'a>, kind: ValueType, bound: &RangeEnd) -> Result<Edge<'a>> {
-    Ok(match keys::place(value, kind)? {
+    Ok(match keys::place_of(value, kind)? {
         Place::At(datum) => Edge::At(datum, bound.end),
         Place::Above(datum) => Edge::At(datum, End::Outside),
         Place::Beyond(order) if order.is_lt() => Edge::Open,
@@ -223,7 +223,7 @@ fn lower<'a>(value: &'a Operand<'a>, kind: ValueType, bound: &RangeEnd) -> Resul
 }
 
 fn upper<'a>(value: &'a Operand<'a>, kind: ValueType, bound: &RangeEnd) -> Result<Edge<'a>> {
-    Ok(match keys::place(value, kind)? {
+    Ok(match keys::place_of(value, kind)? {
         Place::At(datum) => Edge::At(datum, bound.end),
         Place::Above(datum) => Edge::At(datum, End::Inside),
         Place::Beyond(order) if order.is_gt() => Edge::Open,
@@ -263,7 +263,7 @@ mod tests {
     struct Seen(Vec<String>);
 
     impl Sink for Seen {
-        fn begin(&mut self, _columns: &Arc<[crate::ResultColumn]>) {}
+        fn begin_rows(&mut self, _columns: &Arc<[crate::ResultColumn]>) {}
 
         fn value(&mut self, value: &Operand<'_>) {
             self.0.push(value.to_string());

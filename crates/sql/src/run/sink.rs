@@ -9,7 +9,7 @@ use crate::operand::Operand;
 pub trait Sink {
     /// Rows with these columns follow; none may. Those of a statement that is executed again are
     /// the same, until it is planned anew.
-    fn begin(&mut self, columns: &Arc<[ResultColumn]>);
+    fn begin_rows(&mut self, columns: &Arc<[ResultColumn]>);
     /// The next value of a row.
     fn value(&mut self, value: &Operand<'_>);
     /// The row has all its values.

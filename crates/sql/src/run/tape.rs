@@ -30,7 +30,7 @@ const TIMESTAMP: u8 = 4;
 
 impl Tape {
     /// Begins a row.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin_row(&mut self) {
         self.rows.push(self.bytes.len());
     }
 
@@ -43,7 +43,7 @@ impl Tape {
         self.rows.len()
     }
 
-    pub(super) fn row(&self, row: usize) -> Values<'_> {
+    pub(super) fn row_values(&self, row: usize) -> Values<'_> {
         Values(&self.bytes[self.rows[row]..])
     }
 
@@ -56,7 +56,7 @@ impl Tape {
 
     /// Of rows that are equal in their first `width` values keeps the first, in order of `by` and
     /// then of all values.
-    pub(super) fn distinct(&mut self, by: &[(usize, Direction)], width: usize) {
+    pub(super) fn keep_distinct(&mut self, by: &[(usize, Direction)], width: usize) {
         let all: Vec<_> = (0..width).map(|place| (place, Direction::Up)).collect();
         let bytes = &self.bytes;
         let values = |row: usize| Values(&bytes[row..]);
@@ -106,7 +106,7 @@ impl<'a> Iterator for Values<'a> {
                 let length = u64::from_le_bytes(self.fixed()) as usize;
                 let (text, rest) = self.0.split_at(length);
                 self.0 = rest;
-                Operand::text(text)
+                Operand::of_text(text)
             }
             _ => Operand::Timestamp(i64::from_le_bytes(self.fixed())),
         })
@@ -140,7 +140,7 @@ pub(super) fn push(value: &Operand<'_>, into: &mut Vec<u8>) {
 
 fn compare(left: Values<'_>, right: Values<'_>, by: &[(usize, Direction)]) -> Ordering {
     for &(place, direction) in by {
-        let order = operand::order(&left.at(place), &right.at(place));
+        let order = operand::sort_order(&left.at(place), &right.at(place));
         if order.is_ne() {
             return if direction == Direction::Down { order.reverse() } else { order };
         }
@@ -155,7 +155,7 @@ mod tests {
     fn tape(rows: &[&[Operand<'_>]]) -> Tape {
         let mut tape = Tape::default();
         for row in rows {
-            tape.begin();
+            tape.begin_row();
             row.iter().for_each(|value| tape.push(value));
         }
         tape
@@ -163,7 +163,7 @@ mod tests {
 
     fn shown(tape: &Tape, width: usize) -> Vec<String> {
         let row = |row: usize| {
-            let values: Vec<_> = tape.row(row).take(width).map(|v| v.to_string()).collect();
+            let values: Vec<_> = tape.row_values(row).take(width).map(|v| v.to_string()).collect();
             values.join(" ")
         };
         (0..tape.len()).map(row).collect()
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_and_told_once() {
-        let text = |text: &'static str| Operand::text(text.as_bytes());
+        let text = |text: &'static str| Operand::of_text(text.as_bytes());
         let rows: &[&[Operand<'_>]] = &[
             &[text("b"), Operand::Int(1)],
             &[text("a"), Operand::Decimal(150, 2)],
@@ -182,7 +182,7 @@ mod tests {
         sorted.sort(&[(0, Direction::Down), (1, Direction::Up)]);
         assert_eq!(shown(&sorted, 2), ["b ", "b 1", "a 1.50", "a 1.5"]);
         let mut once = tape(rows);
-        once.distinct(&[(0, Direction::Down)], 2);
+        once.keep_distinct(&[(0, Direction::Down)], 2);
         assert_eq!(shown(&once, 2), ["b ", "b 1", "a 1.50"]);
     }
 }

@@ -83,20 +83,20 @@ const ODD: [&str; 24] = [
 ];
 
 fn any<'a>(random: &mut RandomStream, of: &[&'a str]) -> &'a str {
-    of[random.below(of.len() as u64) as usize]
+    of[random.next_below(of.len() as u64) as usize]
 }
 
 fn statement(random: &mut RandomStream) -> String {
     let mut words: Vec<&str> = any(random, &STATEMENTS).split(' ').collect();
-    for _ in 0..random.below(4) {
-        let at = random.below(words.len() as u64) as usize;
-        match random.below(7) {
+    for _ in 0..random.next_below(4) {
+        let at = random.next_below(words.len() as u64) as usize;
+        match random.next_below(7) {
             0 if words.len() > 1 => {
                 words.remove(at);
             }
             1 => words.insert(at, words[at]),
             2 => {
-                let other = random.below(words.len() as u64) as usize;
+                let other = random.next_below(words.len() as u64) as usize;
                 words.swap(at, other);
             }
             3 => words.truncate(at + 1),
@@ -109,11 +109,11 @@ fn statement(random: &mut RandomStream) -> String {
         }
     }
     let mut text = words.join(" ");
-    if random.below(10) == 0 {
+    if random.next_below(10) == 0 {
         let places: Vec<usize> = text.char_indices().map(|(place, _)| place).collect();
         if !places.is_empty() {
-            let place = places[random.below(places.len() as u64) as usize];
-            let odd = char::from_u32(random.below(0x250) as u32).unwrap_or('\u{fffd}');
+            let place = places[random.next_below(places.len() as u64) as usize];
+            let odd = char::from_u32(random.next_below(0x250) as u32).unwrap_or('\u{fffd}');
             text.insert(place, odd);
         }
     }
@@ -147,8 +147,8 @@ fn bytes_without_meaning_are_refused() {
     let mut client = Client::after(&TABLES);
     for number in 0..TEXTS {
         let mut random = stream(&[1 << 32, number]);
-        let length = random.below(40);
-        let bytes: Vec<u8> = (0..length).map(|_| random.below(256) as u8).collect();
+        let length = random.next_below(40);
+        let bytes: Vec<u8> = (0..length).map(|_| random.next_below(256) as u8).collect();
         let text = String::from_utf8_lossy(&bytes);
         assert!(client.ask(&text).is_err(), "{text}");
     }

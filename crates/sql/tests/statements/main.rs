@@ -92,7 +92,7 @@ fn shown(rows: &[Vec<Operand<'static>>]) -> String {
 }
 
 impl Sink for Told {
-    fn begin(&mut self, _columns: &Arc<[dbdyno_sql::ResultColumn]>) {}
+    fn begin_rows(&mut self, _columns: &Arc<[dbdyno_sql::ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         self.row.push(match value {

@@ -132,7 +132,7 @@ impl Author {
     }
 
     fn below(&mut self, bound: u64) -> u64 {
-        self.random.below(bound)
+        self.random.next_below(bound)
     }
 
     fn any<'a, T>(&mut self, of: &'a [T]) -> &'a T {

@@ -31,7 +31,7 @@ fn series_with(host: Host, length: usize, (place, step): (usize, f64), index: u6
 fn bimodal(length: usize, index: u64) -> Vec<f64> {
     let mut stream = numbers("bimodal", index * 1_000 + length as u64);
     let value = |_| {
-        let level = 5.0 * SD * stream.below(2) as f64;
+        let level = 5.0 * SD * stream.next_below(2) as f64;
         1_000.0 * (level + SD * normal(&mut stream)).exp()
     };
     (0..length).map(value).collect()

@@ -7,8 +7,8 @@
 
 use dbdyno_model::Verdict;
 use dbdyno_stats::{
-    BETWEEN_STARTS_SD, DECISION_ALPHA, FALSE_DISCOVERIES, POWER, benjamini_hochberg, detectable,
-    judge,
+    BETWEEN_STARTS_SD, DECISION_ALPHA, FALSE_DISCOVERIES, POWER, benjamini_hochberg,
+    detectable_change, judge_pairs,
 };
 
 use crate::hosts::{normal, numbers};
@@ -39,7 +39,7 @@ struct Tally {
 }
 
 fn effect(cell: usize) -> f64 {
-    let least = detectable(BETWEEN_STARTS_SD, STARTS, DECISION_ALPHA, POWER).ln_1p();
+    let least = detectable_change(BETWEEN_STARTS_SD, STARTS, DECISION_ALPHA, POWER).ln_1p();
     let sign = if cell.is_multiple_of(2) { -1.0 } else { 1.0 };
     sign * SIZES[cell / 2 % SIZES.len()] * least
 }
@@ -55,7 +55,7 @@ fn table(changed: usize, shared: f64, index: u64) -> Told {
             truth + BETWEEN_STARTS_SD * noise
         };
         let starts: Vec<f64> = common.iter().map(start).collect();
-        let judged = judge(&starts, BUDGET).expect("starts");
+        let judged = judge_pairs(&starts, BUDGET).expect("starts");
         told.verdicts.push(judged.verdict);
         told.p_values.push(judged.p_value);
     }

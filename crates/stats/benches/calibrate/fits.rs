@@ -1,7 +1,7 @@
 //! Curves over clients and lines over rows: known parameters, known changes.
 
 use dbdyno_model::{Arm, CurveQuestion, Interval, PerArm, Verdict};
-use dbdyno_stats::{PointLogs, row_costs, usl};
+use dbdyno_stats::{PointLogs, fit_usl, row_costs};
 
 use crate::hosts::{normal, numbers};
 use crate::table::{Share, Table};
@@ -82,7 +82,7 @@ fn curves() -> String {
         let mut wrong = 0;
         for index in 0..RUNS {
             let points = points(&CLIENTS, sd, "curves", index, |_, clients| rate(law, clients));
-            let curves = usl(&points, 0.0, BUDGET).expect("points");
+            let curves = fit_usl(&points, 0.0, BUDGET).expect("points");
             let Some(fit) = curves.fit else { continue };
             let base = &fit.arms.base;
             let told = [base.lambda, base.sigma, base.kappa, base.peak_clients, base.peak_rate];
@@ -113,7 +113,7 @@ fn bands() -> String {
         let (mut covered, mut runs) = ([0_u64; 3], 0);
         for index in 0..RUNS {
             let points = points(&CLIENTS, sd, "bands", index, |_, clients| rate(law, clients));
-            let Some(fit) = usl(&points, 0.0, BUDGET).expect("points").fit else { continue };
+            let Some(fit) = fit_usl(&points, 0.0, BUDGET).expect("points").fit else { continue };
             let band = &fit.arms.base.band;
             let Some(last) = band.last() else { continue };
             runs += 1;
@@ -152,7 +152,7 @@ fn changed_curves() -> [String; 2] {
         for index in 0..RUNS {
             let figure = |arm: Arm, clients: f64| rate(laws[arm], clients);
             let points = points(&CLIENTS, 0.01, name, index, figure);
-            let Some(fit) = usl(&points, 0.0, BUDGET).expect("points").fit else { continue };
+            let Some(fit) = fit_usl(&points, 0.0, BUDGET).expect("points").fit else { continue };
             for (at, change) in fit.changes.iter().enumerate() {
                 assert_eq!(change.question, CurveQuestion::ALL[at], "all five, in their order");
                 slower[at] += u64::from(change.verdict == Verdict::Slower);

@@ -56,7 +56,7 @@ impl Host {
                 Host::Independent | Host::Ar3 | Host::Ar6 => sd * state,
                 Host::Drift => sd * (state - 4.0 * at),
                 Host::Spikes => {
-                    let spike = if stream.below(50) == 0 { 10.0 } else { 0.0 };
+                    let spike = if stream.next_below(50) == 0 { 10.0 } else { 0.0 };
                     sd * (state - spike)
                 }
                 // exp(Z) has the standard deviation 2.16.

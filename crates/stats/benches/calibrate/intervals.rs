@@ -5,9 +5,9 @@ use std::fmt::Display;
 use dbdyno_model::random::RandomStream;
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    BETWEEN_STARTS_SD, ConfidenceSequence, Look, RateAt, Terms, bca, drift, fieller,
-    geometric_mean_interval, judge_nested, judge_sequence, mann_whitney, mean_interval, paired,
-    signed_rank, welch,
+    BETWEEN_STARTS_SD, ConfidenceSequence, Look, RateAt, Terms, bca, estimate_drift, fieller,
+    geometric_mean_interval, judge_nested, judge_sequence, mann_whitney, mean_interval,
+    paired_estimate, signed_rank, welch,
 };
 
 use crate::hosts::{Host, normal, numbers};
@@ -64,7 +64,8 @@ fn row(table: &mut Table, name: &str, replicates: impl Display, share: Share) {
 fn by_t(table: &mut Table) {
     for count in [3, 6, 12, 28] {
         let covered = Share::count(RUNS, |index| {
-            let ratio = paired(&noisy("paired", count, index), CONFIDENCE).expect("logs").ratio;
+            let ratio =
+                paired_estimate(&noisy("paired", count, index), CONFIDENCE).expect("logs").ratio;
             within(ratio.low, ratio.high, TRUTH.exp())
         });
         row(table, "paired log-ratios, t", count, covered);
@@ -201,7 +202,7 @@ fn over_time(table: &mut Table) {
                     rate: (speed + hour(round) * PER_HOUR.ln_1p()).exp(),
                 };
                 let rates: Vec<RateAt> = (0..count).zip(&speeds).map(rate).collect();
-                let found = drift(&rates, BUDGET).expect("rates").per_hour;
+                let found = estimate_drift(&rates, BUDGET).expect("rates").per_hour;
                 within(found.low, found.high, PER_HOUR)
             });
             let name = format!("drift of one arm, {}", host.name());

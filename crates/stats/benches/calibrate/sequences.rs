@@ -4,7 +4,7 @@ use dbdyno_model::random::RandomStream;
 use dbdyno_model::{IntervalChoice, Verdict};
 use dbdyno_stats::{
     BETWEEN_STARTS_SD, ConfidenceSequence, ControlLimits, DECISION_ALPHA, POWER, RunStarts,
-    detectable, judge, judge_runs, judge_sequence, judge_unpaired,
+    detectable_change, judge_pairs, judge_runs, judge_sequence, judge_unpaired,
 };
 
 use crate::hosts::{Host, normal, numbers};
@@ -81,10 +81,10 @@ fn stretches(host: Host) -> Share {
 /// A run that was judged once, and where that was undecided, looked at from then on.
 fn extended(host: Host) -> Share {
     const ONCE: usize = 12;
-    let sequence = ConfidenceSequence::beyond(ONCE as u32);
+    let sequence = ConfidenceSequence::after_judgement(ONCE as u32);
     Share::count(CLAIMED, |index| {
         let starts = means(host, 3 * ONCE as u32, 6, index);
-        alarms(judge(&starts[..ONCE], BUDGET).expect("starts").verdict)
+        alarms(judge_pairs(&starts[..ONCE], BUDGET).expect("starts").verdict)
             || alarms(look_from(ONCE + 1, &starts, 0.0, &sequence).0)
     })
 }
@@ -99,7 +99,7 @@ fn sifted(host: Host) -> Share {
     let sequence = ConfidenceSequence::new(STARTS);
     Share::count(CLAIMED, |index| {
         let mut own = numbers("disturbed pairs", index);
-        let mut pair = |log: f64| match own.below(10) {
+        let mut pair = |log: f64| match own.next_below(10) {
             0 => (log + 0.1 * normal(&mut own), 0.2 + 0.3 * normal(&mut own).abs()),
             _ => (log, 0.05 * normal(&mut own)),
         };
@@ -109,9 +109,11 @@ fn sifted(host: Host) -> Share {
             .collect();
         let is_alarm = |seen: usize| {
             let says: Vec<f64> = starts[..seen].iter().flatten().map(|(_, says)| *says).collect();
-            let limits = ControlLimits::of(&says, LEAST).expect("three starts have 18 pairs");
+            let limits =
+                ControlLimits::from_values(&says, LEAST).expect("three starts have 18 pairs");
             let kept = |start: &Vec<(f64, f64)>| {
-                let usual = start.iter().filter(|(_, says)| limits.outside(*says).is_none());
+                let usual =
+                    start.iter().filter(|(_, says)| limits.distance_outside(*says).is_none());
                 let logs: Vec<f64> = usual.map(|(log, _)| *log).collect();
                 (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
             };
@@ -125,7 +127,7 @@ fn sifted(host: Host) -> Share {
 /// Effects in units of what one look after the planned number of starts finds with 80 %.
 fn cost_table() -> String {
     const PLANNED: u32 = 24;
-    let least = detectable(BETWEEN_STARTS_SD, PLANNED, DECISION_ALPHA, POWER).ln_1p();
+    let least = detectable_change(BETWEEN_STARTS_SD, PLANNED, DECISION_ALPHA, POWER).ln_1p();
     let sequence = ConfidenceSequence::new(PLANNED);
     let mut table = Table::new(&[
         "true effect",
@@ -140,7 +142,7 @@ fn cost_table() -> String {
             (0..PLANNED).map(start).collect()
         };
         let at_once = Share::count(POWERED, |index| {
-            alarms(judge(&starts(index), BUDGET).expect("starts").verdict)
+            alarms(judge_pairs(&starts(index), BUDGET).expect("starts").verdict)
         });
         let mut used = 0;
         let in_turn = Share::count(POWERED, |index| {

@@ -2,8 +2,8 @@
 
 use dbdyno_model::{ArmIndex, Cell, IntervalChoice, IntervalKind, PerArm, RoundKey, Verdict};
 use dbdyno_stats::{
-    BETWEEN_STARTS_SD, DECISION_ALPHA, Terms, judge_nested, judge_starts, judge_unpaired, paired,
-    welch,
+    BETWEEN_STARTS_SD, DECISION_ALPHA, Terms, judge_nested, judge_starts, judge_unpaired,
+    paired_estimate, welch,
 };
 
 use crate::hosts::{Host, normal, numbers};
@@ -70,7 +70,8 @@ fn one_after_the_other(host: Host, rounds: u32, index: u64) -> bool {
 /// A look after every pair from the third on, until the interval for one look excludes 1.
 fn peeks(host: Host, pairs: u32, index: u64) -> bool {
     let logs = log_ratios(host, pairs, index);
-    (3..=logs.len()).any(|seen| paired(&logs[..seen], 0.99).expect("logs").p_value < DECISION_ALPHA)
+    (3..=logs.len())
+        .any(|seen| paired_estimate(&logs[..seen], 0.99).expect("logs").p_value < DECISION_ALPHA)
 }
 
 /// The seconds of two long rounds as if they were replicates.

@@ -21,8 +21,8 @@ use dbdyno_model::random;
 
 use super::null::{self, CORRELATION_MOST};
 use super::trend::{self, VALUES_LEAST, VALUES_MOST};
-use crate::agreement::ranks;
-use crate::correlation::{Correlation, FitBias, inflation};
+use crate::agreement::average_ranks;
+use crate::correlation::{Correlation, FitBias, variance_inflation};
 
 /// Fewer values than this are no part of their own.
 const PART_LEAST: usize = 6;
@@ -67,18 +67,19 @@ pub(crate) fn find(values: &[f64], alpha: f64, seed: u64) -> Option<Bend> {
     if !(VALUES_LEAST..=VALUES_MOST).contains(&n) {
         return None;
     }
-    let ranks = ranks(values);
+    let ranks = average_ranks(values);
     let shapes = [BendShapes::of(BendKind::Knee, n), BendShapes::of(BendKind::Jump, n)];
     let best = best_of(&shapes, &ranks)?;
     let left = shapes[best.kind as usize].left(&ranks, best.first);
-    let Correlation { phi, standard_error } = Correlation::of(&left, BIAS, 0.0, ROUNDING);
+    let Correlation { phi, standard_error } =
+        Correlation::from_residuals(&left, BIAS, 0.0, ROUNDING);
     let caution = CAUTION.0 + CAUTION.1 / n as f64;
     let phi = (phi.max(0.0) + caution * standard_error).min(CORRELATION_MOST);
     let draws = ((1.0 / alpha).ceil() as u32).min(DRAWS_MOST);
     let mut stream = random::stream(&[seed, random::key_of("bend"), n as u64]);
     let mut noise = vec![0.0; n];
     for _ in 0..draws {
-        null::simulate(&mut stream, phi, &mut noise);
+        null::simulate_noise(&mut stream, phi, &mut noise);
         if best_of(&shapes, &noise).is_some_and(|other| other.explained >= best.explained) {
             return None;
         }
@@ -97,11 +98,11 @@ pub(crate) fn find(values: &[f64], alpha: f64, seed: u64) -> Option<Bend> {
 
 /// The first value of the second part, where two lines explain most that meet, and one goes up and
 /// the other down, neither by next to nothing.
-pub(crate) fn turn(values: &[f64]) -> Option<usize> {
+pub(crate) fn find_turn(values: &[f64]) -> Option<usize> {
     if !(VALUES_LEAST..=VALUES_MOST).contains(&values.len()) {
         return None;
     }
-    let first = BendShapes::of(BendKind::Knee, values.len()).best(&ranks(values))?.first;
+    let first = BendShapes::of(BendKind::Knee, values.len()).best(&average_ranks(values))?.first;
     let (before, after) = (rise(&values[..first]), rise(&values[first..]));
     let turns = before * after < 0.0
         && before.abs().min(after.abs()) >= TURN_LEAST * before.abs().max(after.abs());
@@ -109,11 +110,11 @@ pub(crate) fn turn(values: &[f64]) -> Option<usize> {
 }
 
 /// The first value of the second part, where two lines with a jump between them explain most.
-pub(crate) fn jump(values: &[f64]) -> Option<usize> {
+pub(crate) fn find_jump(values: &[f64]) -> Option<usize> {
     if !(VALUES_LEAST..=VALUES_MOST).contains(&values.len()) {
         return None;
     }
-    Some(BendShapes::of(BendKind::Jump, values.len()).best(&ranks(values))?.first)
+    Some(BendShapes::of(BendKind::Jump, values.len()).best(&average_ranks(values))?.first)
 }
 
 /// How far the line of least squares goes up from the first value to the last.
@@ -123,10 +124,10 @@ fn rise(values: &[f64]) -> f64 {
 
 /// Whether a line through these values is steeper than its error.
 fn has_slope(part: &[f64], phi: f64) -> bool {
-    let Some((strength, _)) = trend::line(part) else { return false };
+    let Some((strength, _)) = trend::fit_line(part) else { return false };
     let left = (1.0 - strength * strength).max(ROUNDING);
     let freedom = part.len() as f64 - 2.0;
-    strength * (freedom / left / inflation(phi)).sqrt() >= SLOPE_LEAST
+    strength * (freedom / left / variance_inflation(phi)).sqrt() >= SLOPE_LEAST
 }
 
 /// Two lines that explain most.
@@ -258,7 +259,11 @@ mod tests {
 
     fn noise(phi: f64, n: usize, seed: u64) -> Vec<f64> {
         let mut values = vec![0.0; n];
-        null::simulate(&mut random::stream(&[random::key_of("knees"), seed]), phi, &mut values);
+        null::simulate_noise(
+            &mut random::stream(&[random::key_of("knees"), seed]),
+            phi,
+            &mut values,
+        );
         values
     }
 

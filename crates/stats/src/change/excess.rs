@@ -109,7 +109,7 @@ fn chance_of_as_many(n: usize, latest: usize, all: usize, far: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scores::normal;
+    use super::super::scores::draw_normal;
     use super::*;
     use dbdyno_model::random;
 
@@ -129,7 +129,7 @@ mod tests {
             let mut stream = random::stream(&[random::key_of("now and then"), seed]);
             let mut series = |good: f64, bad: f64, of_ten: usize, noise: f64| -> Vec<f64> {
                 let level = |at: usize| if at >= 60 && at % 10 < of_ten { bad } else { good };
-                (0..100).map(|at| level(at) * (1.0 + noise * normal(&mut stream))).collect()
+                (0..100).map(|at| level(at) * (1.0 + noise * draw_normal(&mut stream))).collect()
             };
             for of_ten in [3, 5] {
                 let deadlocks = far_excess(&series(0.0, 4.0, of_ten, 0.0), 40, false, 0.02);
@@ -154,8 +154,12 @@ mod tests {
             ("normal", |_, own, _| own, 4),
             ("AR(1) of 0.5", |last, own, _| 0.5 * last + own, 4),
             ("AR(1) of 0.8", |last, own, _| 0.8 * last + own, 20),
-            ("heavy tails", |_, own, stream| own / normal(stream).abs().max(0.01), 4),
-            ("bad now and then", |_, own, stream| own - 30.0 * f64::from(stream.below(10) == 0), 4),
+            ("heavy tails", |_, own, stream| own / draw_normal(stream).abs().max(0.01), 4),
+            (
+                "bad now and then",
+                |_, own, stream| own - 30.0 * f64::from(stream.next_below(10) == 0),
+                4,
+            ),
         ];
         for (name, noise, most) in kinds {
             let mut found = 0;
@@ -164,7 +168,7 @@ mod tests {
                 let mut last = 0.0;
                 let values: Vec<f64> = (0..100)
                     .map(|_| {
-                        let own = normal(&mut stream);
+                        let own = draw_normal(&mut stream);
                         last = noise(last, own, &mut stream);
                         1_000.0 + 10.0 * last
                     })

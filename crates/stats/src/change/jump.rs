@@ -25,7 +25,7 @@
 use dbdyno_model::random::{self, RandomStream};
 
 use super::null::Chance;
-use super::scores::{Best, LEVEL_LEAST, normal};
+use super::scores::{Best, LEVEL_LEAST, draw_normal};
 
 /// The values on each side that must lie beyond the gap.
 const NEIGHBOURS: usize = 6;
@@ -40,7 +40,7 @@ const DRAWS_MOST: u32 = 20_000;
 const BEFORE: usize = 60;
 
 /// The largest gap, and where it is; a statistic of 0 where there is none.
-pub(crate) fn best(values: &[f64]) -> Best {
+pub(crate) fn largest_gap(values: &[f64]) -> Best {
     let mut best = Best { statistic: 0.0, from: 0, to: values.len() };
     for (from, gap) in gaps(values, NEIGHBOURS) {
         if gap > best.statistic {
@@ -58,7 +58,7 @@ pub(crate) fn levels(values: &[f64]) -> Vec<usize> {
 }
 
 /// The places of all gaps larger than this, and how large they are.
-pub(crate) fn larger(values: &[f64], least: f64) -> Vec<(usize, f64)> {
+pub(crate) fn gaps_above(values: &[f64], least: f64) -> Vec<(usize, f64)> {
     apart(gaps(values, NEIGHBOURS).filter(|(_, gap)| *gap > least).collect())
 }
 
@@ -97,7 +97,7 @@ fn ends(values: &[f64]) -> (f64, f64) {
 
 /// The chance of a gap as large in noise with this correlation, for a decision at `alpha`; `None`
 /// if that is clear without asking.
-pub(crate) fn chance(best: &Best, phi: f64, alpha: f64, seed: u64) -> Option<Chance> {
+pub(crate) fn gap_chance(best: &Best, phi: f64, alpha: f64, seed: u64) -> Option<Chance> {
     // So many draws would be needed that none decides.
     if best.statistic < GAP_LEAST || alpha * f64::from(DRAWS_MOST) < 1.0 {
         return None;
@@ -108,7 +108,7 @@ pub(crate) fn chance(best: &Best, phi: f64, alpha: f64, seed: u64) -> Option<Cha
     let mut values = vec![0.0; best.to];
     for draw in 1..=draws {
         simulate(&mut stream, phi, &mut values);
-        least_found = least_found.max(self::best(&values).statistic);
+        least_found = least_found.max(self::largest_gap(&values).statistic);
         if least_found >= best.statistic {
             let p_value = 2.0 / f64::from(draw + 1);
             return Some(Chance { p_value: p_value.min(1.0), least_found: f64::INFINITY });
@@ -121,8 +121,8 @@ pub(crate) fn chance(best: &Best, phi: f64, alpha: f64, seed: u64) -> Option<Cha
 fn simulate(stream: &mut RandomStream, phi: f64, values: &mut [f64]) {
     let mut value = 0.0;
     for at in 0..BEFORE + values.len() {
-        let squares: f64 = (0..3).map(|_| normal(stream).powi(2)).sum();
-        value = phi * value + normal(stream) / (squares / 3.0).sqrt();
+        let squares: f64 = (0..3).map(|_| draw_normal(stream).powi(2)).sum();
+        value = phi * value + draw_normal(stream) / (squares / 3.0).sqrt();
         if let Some(place) = at.checked_sub(BEFORE) {
             values[place] = value;
         }
@@ -142,7 +142,7 @@ mod tests {
         let mut noise = 0.0;
         (0..n)
             .map(|at| {
-                noise = phi * noise + (1.0 - phi * phi).sqrt() * normal(&mut stream);
+                noise = phi * noise + (1.0 - phi * phi).sqrt() * draw_normal(&mut stream);
                 let level = if at < n / 2 { 1.0 } else { 1.0 - step };
                 1000.0 * level * (1.0 + 0.002 * noise)
             })
@@ -152,10 +152,10 @@ mod tests {
     #[test]
     fn a_gap_is_between_what_lies_on_both_sides() {
         let values = [1.0, 2.0, 1.5, 2.5, 1.0, 7.5, 8.0, 7.0, 8.0, 7.0, 8.0, 7.5];
-        let found = best(&values);
+        let found = largest_gap(&values);
         assert_eq!((found.from, found.statistic), (5, 4.5), "from 2.5 to 7, by 1");
-        assert_eq!(best(&[3.0; 20]).statistic, 0.0);
-        assert_eq!(best(&values[..6]).statistic, 0.0, "a level has four values");
+        assert_eq!(largest_gap(&[3.0; 20]).statistic, 0.0);
+        assert_eq!(largest_gap(&values[..6]).statistic, 0.0, "a level has four values");
     }
 
     /// Of 300 series of noise that goes far by itself a few have a gap that passes for a step.
@@ -167,8 +167,8 @@ mod tests {
                     let mut values = vec![0.0; 30];
                     let mut stream = random::stream(&[random::key_of("tails"), *seed]);
                     simulate(&mut stream, phi, &mut values);
-                    let best = best(&values);
-                    chance(&best, 0.9, 5e-4, 1).is_some_and(|chance| chance.p_value <= 5e-4)
+                    let best = largest_gap(&values);
+                    gap_chance(&best, 0.9, 5e-4, 1).is_some_and(|chance| chance.p_value <= 5e-4)
                 })
                 .count()
         };
@@ -187,7 +187,7 @@ mod tests {
                 let level =
                     |at: usize| if (at / length).is_multiple_of(2) { 1000.0 } else { 800.0 };
                 let values: Vec<f64> = (0..count * length)
-                    .map(|at| level(at) * (1.0 + 0.01 * normal(&mut stream)))
+                    .map(|at| level(at) * (1.0 + 0.01 * draw_normal(&mut stream)))
                     .collect();
                 let changes = change_points(&values, &options).unwrap();
                 let alarms = changes.shifts.iter().filter(|one| one.weight == ShiftWeight::Alarm);
@@ -210,7 +210,7 @@ mod tests {
                 let values: Vec<f64> = (0..before + after)
                     .map(|at| {
                         let level = if at < before { 1000.0 } else { 700.0 };
-                        level * (1.0 + 0.01 * normal(&mut stream))
+                        level * (1.0 + 0.01 * draw_normal(&mut stream))
                     })
                     .collect();
                 let changes = change_points(&values, &options).unwrap();

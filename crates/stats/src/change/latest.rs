@@ -13,7 +13,7 @@
 use dbdyno_model::{ChangeScale, SeriesChanges, ShiftWeight};
 
 use super::scores::LEVEL_LEAST;
-use super::size::{median, told};
+use super::size::{median, reported_size};
 
 /// As for strays.
 const DEVIATIONS_LEAST: f64 = 8.0;
@@ -66,7 +66,8 @@ pub fn latest_values(
         let is_above = latest[0] > centre;
         let is_one_side = latest.iter().all(|&value| (value > centre) == is_above);
         if is_one_side && nearest > least && before.len() >= LEVEL_LEAST && least > ROUNDING {
-            found = Some(LatestValues { count, size: told(median(latest) - centre, scale) });
+            found =
+                Some(LatestValues { count, size: reported_size(median(latest) - centre, scale) });
         }
     }
     found
@@ -103,7 +104,7 @@ fn deviation(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scores::normal;
+    use super::super::scores::draw_normal;
     use super::*;
     use crate::change::{ChangeOptions, change_points};
     use dbdyno_model::random;
@@ -114,7 +115,7 @@ mod tests {
         let mut stream = random::stream(&[random::key_of("latest"), seed]);
         let of = |at: usize| if at < 60 - latest { 1000.0 } else { 1000.0 * level };
         let values: Vec<f64> =
-            (0..60).map(|at| of(at) * (1.0 + 0.01 * normal(&mut stream))).collect();
+            (0..60).map(|at| of(at) * (1.0 + 0.01 * draw_normal(&mut stream))).collect();
         let options = ChangeOptions::with_budget(0.02);
         let changes = change_points(&values, &options).unwrap();
         let alarms = changes

@@ -18,11 +18,11 @@
 //!
 //! What is found of correlated series is what does not look correlated, and noise moves a step
 //! farther there: sizes and places take the correlation that is measured larger, the more so the
-//! fewer values there are ([`Correlation::wary`]). How much was chosen by series of 30 to 240
-//! values with φ of 0, 0.3 and 0.6, in which a step of 1.5, 2 or 3 standard deviations lies in the
-//! middle or after the first fifth.
+//! fewer values there are ([`Correlation::with_wariness`]). How much was chosen by series of 30 to
+//! 240 values with φ of 0, 0.3 and 0.6, in which a step of 1.5, 2 or 3 standard deviations lies in
+//! the middle or after the first fifth.
 //!
-//! [`Correlation::wary`]: crate::correlation::Correlation::wary
+//! [`Correlation::with_wariness`]: crate::correlation::Correlation::with_wariness
 //!
 //! *Assumed*: at most one kind of noise, whose neighbours resemble each other like AR(1) with a
 //! correlation below about 0.9. A rhythm (nights, weekends) that is longer than a few runs is a
@@ -124,7 +124,7 @@ pub fn change_points(values: &[f64], options: &ChangeOptions) -> Result<SeriesCh
     if values.len() < CHANGE_VALUES_LEAST {
         return Ok(SeriesChanges::default());
     }
-    let kept = stray::kept(&scaled);
+    let kept = stray::indices_without_strays(&scaled);
     let mut changes = changes_among(&those(values, &kept), &those(&scaled, &kept), options);
     for shift in &mut changes.shifts {
         for place in [&mut shift.first, &mut shift.earliest, &mut shift.latest] {
@@ -144,20 +144,20 @@ fn those(values: &[f64], kept: &[usize]) -> Vec<f64> {
 
 /// The changes in values of which none is a stray; places are those among them.
 fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> SeriesChanges {
-    let mut root = tree::grow(scaled, 0, scaled.len(), options.alpha, options.seed);
+    let mut root = tree::grow_tree(scaled, 0, scaled.len(), options.alpha, options.seed);
     let mut slides = Vec::new();
-    shape::slides(scaled, &mut root, options.scale, options.seed, &mut slides);
+    shape::extract_slides(scaled, &mut root, options.scale, options.seed, &mut slides);
     let mut cuts = root.all_cuts();
     // Where levels slide a step is not where their middles part.
     if slides.is_empty() {
-        tree::settle(scaled, &mut cuts, 0, scaled.len());
+        tree::settle_cuts(scaled, &mut cuts, 0, scaled.len());
     }
     let shifts = shifts(values, scaled, &cuts, &slides, options);
     let firsts: Vec<usize> = cuts.iter().map(|cut| cut.first).collect();
     let left = size::around_levels(scaled, &firsts);
-    let modes = if slides.is_empty() { shape::modes(&left, options.scale) } else { None };
+    let modes = if slides.is_empty() { shape::find_modes(&left, options.scale) } else { None };
     let scores = scores::normal_scores(&left);
-    let best = Scan::of(scores.len()).step(&scores);
+    let best = Scan::of_length(scores.len()).best_step(&scores);
     let autocorrelation = null::correlation(Look::Step, &scores, &best).phi;
     SeriesChanges { shifts, slides, modes, autocorrelation, strays: Vec::new() }
 }
@@ -202,14 +202,14 @@ fn shifts(
     for (at, cut) in cuts.iter().enumerate() {
         let begin = if at == 0 { 0 } else { cuts[at - 1].first };
         let (first, end) = (cut.first, end_of(at + 1));
-        let both = shape::levelled(&scaled[begin..end], begin, first, slides);
+        let both = shape::level_slides(&scaled[begin..end], begin, first, slides);
         let (moved, above, (earliest, latest)) =
             size_and_place(&both, first - begin, cut.least_found, options.seed);
         let superiority = above.max(1.0 - above);
         let size = Interval {
-            estimate: size::told(moved.estimate, options.scale),
-            low: size::told(moved.low, options.scale),
-            high: size::told(moved.high, options.scale),
+            estimate: size::reported_size(moved.estimate, options.scale),
+            low: size::reported_size(moved.low, options.scale),
+            high: size::reported_size(moved.high, options.scale),
         };
         let weight = if size.estimate.abs() < options.budget * unit {
             ShiftWeight::WithinBudget
@@ -256,12 +256,12 @@ fn size_and_place(
 ) -> (Interval, f64, (usize, usize)) {
     let correlation = null::correlation_around(&size::around_levels(values, &[first]));
     let (before, after) = values.split_at(first);
-    let (size, above) = size::shift(before, after, SHOWN_CONFIDENCE, correlation);
+    let (size, above) = size::estimate_shift(before, after, SHOWN_CONFIDENCE, correlation);
     let error = size::standard_error(before, after, correlation);
-    let z = place::seen(values, first) / error;
+    let z = place::step_size(values, first) / error;
     let SelectedSize { size, share } =
-        SelectedSize::of(size, SHOWN_CONFIDENCE, z, least_found / error);
-    (size, above, place::places(values, first, correlation, share, seed))
+        SelectedSize::from_interval(size, SHOWN_CONFIDENCE, z, least_found / error);
+    (size, above, place::place_range(values, first, correlation, share, seed))
 }
 
 /// Whether two answers name the same change: each lies where the other may, or next to it. A place

@@ -25,7 +25,7 @@
 use dbdyno_model::NullKind;
 use dbdyno_model::random::{self, RandomStream};
 
-use super::scores::{Best, Scan, normal, normal_scores};
+use super::scores::{Best, Scan, draw_normal, normal_scores};
 use crate::correlation::{Correlation, FitBias, KEPT_LEAST};
 
 /// Draws as large as what was observed, after which no more are needed.
@@ -49,10 +49,10 @@ pub(crate) enum Look {
 
 impl Look {
     /// Where it stands out most.
-    pub(crate) fn best(self, scan: &Scan, values: &[f64]) -> Best {
+    pub(crate) fn best_change(self, scan: &Scan, values: &[f64]) -> Best {
         match self {
-            Look::Step => scan.step(values),
-            Look::Bump => scan.bump(values),
+            Look::Step => scan.best_step(values),
+            Look::Bump => scan.best_bump(values),
         }
     }
 
@@ -78,14 +78,19 @@ impl Look {
 
 /// The correlation of neighbours beside the best change, its bias put back.
 pub(crate) fn correlation(look: Look, scores: &[f64], best: &Best) -> Correlation {
-    Correlation::of(&without(scores, best), look.bias(scores.len() as f64), 0.0, ROUNDING)
+    Correlation::from_residuals(
+        &without(scores, best),
+        look.bias(scores.len() as f64),
+        0.0,
+        ROUNDING,
+    )
 }
 
 /// The correlation of neighbours in what is left around two levels, by ranks. The mean of a level
 /// takes (1 + 3φ)/n of its n values from it (Kendall 1954).
 pub(crate) fn correlation_around(left: &[f64]) -> Correlation {
     let bias = FitBias { fixed: 2.0, by_phi: 6.0 };
-    Correlation::of(&normal_scores(left), bias, KEPT_LEAST, ROUNDING)
+    Correlation::from_residuals(&normal_scores(left), bias, KEPT_LEAST, ROUNDING)
 }
 
 /// The values without the change.
@@ -101,7 +106,7 @@ fn without(values: &[f64], best: &Best) -> Vec<f64> {
 }
 
 /// Against what the best change is to be tested.
-pub(crate) fn choose(look: Look, values: &[f64], best: &Best) -> NullKind {
+pub(crate) fn choose_null(look: Look, values: &[f64], best: &Best) -> NullKind {
     let Correlation { phi, standard_error } = correlation(look, values, best);
     if phi > OBJECTS_FROM * standard_error {
         NullKind::Correlated(
@@ -122,7 +127,7 @@ pub(crate) struct Chance {
 }
 
 /// The chance of a statistic as large as `best` where nothing changes, for a decision at `alpha`.
-pub(crate) fn chance(
+pub(crate) fn change_chance(
     look: Look,
     scan: &Scan,
     scores: &[f64],
@@ -139,9 +144,9 @@ pub(crate) fn chance(
     for draw in 1..=draws {
         match null {
             NullKind::Permutation => shuffle(&mut stream, &mut values),
-            NullKind::Correlated(phi) => simulate(&mut stream, phi, &mut values),
+            NullKind::Correlated(phi) => simulate_noise(&mut stream, phi, &mut values),
         }
-        let statistic = look.best(scan, &values).statistic;
+        let statistic = look.best_change(scan, &values).statistic;
         drawn.push(statistic);
         // Orders that differ in rounding only are equal.
         if statistic >= best.statistic * (1.0 - 1e-12) {
@@ -163,16 +168,16 @@ pub(crate) fn chance(
 /// Fisher and Yates.
 pub(crate) fn shuffle<T>(stream: &mut RandomStream, values: &mut [T]) {
     for last in (1..values.len()).rev() {
-        values.swap(last, stream.below(last as u64 + 1) as usize);
+        values.swap(last, stream.next_below(last as u64 + 1) as usize);
     }
 }
 
 /// Stationary noise in which each value resembles the one before it.
-pub(crate) fn simulate(stream: &mut RandomStream, phi: f64, values: &mut [f64]) {
-    let mut value = normal(stream) / (1.0 - phi * phi).sqrt();
+pub(crate) fn simulate_noise(stream: &mut RandomStream, phi: f64, values: &mut [f64]) {
+    let mut value = draw_normal(stream) / (1.0 - phi * phi).sqrt();
     for place in values {
         *place = value;
-        value = phi * value + normal(stream);
+        value = phi * value + draw_normal(stream);
     }
 }
 
@@ -183,7 +188,7 @@ mod tests {
 
     fn noise(phi: f64, n: usize, seed: u64) -> Vec<f64> {
         let mut values = vec![0.0; n];
-        simulate(&mut random::stream(&[31, seed]), phi, &mut values);
+        simulate_noise(&mut random::stream(&[31, seed]), phi, &mut values);
         values
     }
 
@@ -191,10 +196,10 @@ mod tests {
     fn the_correlation_is_right_on_average_after_the_best_change_is_taken_out() {
         for look in [Look::Step, Look::Bump] {
             for (n, phi) in [(30, 0.0), (30, 0.6), (100, 0.0), (100, 0.3), (100, 0.6), (200, 0.6)] {
-                let scan = Scan::of(n);
+                let scan = Scan::of_length(n);
                 let of_one = |seed| {
                     let scores = normal_scores(&noise(phi, n, seed));
-                    correlation(look, &scores, &look.best(&scan, &scores)).phi
+                    correlation(look, &scores, &look.best_change(&scan, &scores)).phi
                 };
                 let mean = (0..400).map(of_one).sum::<f64>() / 400.0;
                 // Below 0.95 in any case, which at 30 values takes a little from the mean.
@@ -209,23 +214,25 @@ mod tests {
     #[test]
     fn the_permutation_null_agrees_with_all_permutations() {
         let n = 10;
-        let scan = Scan::of(n);
+        let scan = Scan::of_length(n);
         let scores = normal_scores(&[3.0, 1.0, 2.0, 4.5, 1.5, 7.0, 9.0, 2.5, 8.0, 6.0]);
-        let best = scan.step(&scores);
+        let best = scan.best_step(&scores);
         let mut all = Vec::new();
-        permutations(&mut scores.clone(), 0, &mut |order| all.push(scan.step(order).statistic));
+        permutations(&mut scores.clone(), 0, &mut |order| {
+            all.push(scan.best_step(order).statistic)
+        });
         let share_from = |statistic: f64| {
             let large = all.iter().filter(|&&one| one >= statistic * (1.0 - 1e-12)).count();
             large as f64 / all.len() as f64
         };
         let exact = share_from(best.statistic);
         let null = NullKind::Permutation;
-        let draws = chance(Look::Step, &scan, &scores, &best, null, 0.001, 7).p_value;
+        let draws = change_chance(Look::Step, &scan, &scores, &best, null, 0.001, 7).p_value;
         // After 20 draws as large, p has a relative standard error of 1/√20.
         assert!((draws / exact - 1.0).abs() < 0.5, "{draws} against {exact}");
         assert!(exact > 0.01 && LEVEL_LEAST == 4, "{exact}");
         let clearest = Best { statistic: 9.0, ..best };
-        let least = chance(Look::Step, &scan, &scores, &clearest, null, 0.05, 7).least_found;
+        let least = change_chance(Look::Step, &scan, &scores, &clearest, null, 0.05, 7).least_found;
         let found = share_from(least);
         assert!((found / 0.05 - 1.0).abs() < 0.5, "{found} of all are as large as {least}");
     }

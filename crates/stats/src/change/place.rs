@@ -29,7 +29,7 @@ use std::ops::Range;
 
 use dbdyno_model::random::{self, RandomStream};
 
-use super::scores::{Best, LEVEL_LEAST, Scan, normal};
+use super::scores::{Best, LEVEL_LEAST, Scan, draw_normal};
 use super::size::median;
 use crate::confidence::SHOWN_CONFIDENCE;
 use crate::correlation::{self, Correlation};
@@ -45,22 +45,22 @@ const ROUNDING: f64 = 1e-9;
 
 /// The values with what lies far beyond both levels brought near: for finding a place, ranks know
 /// too little of a clear step, and values too much of a spike.
-pub(crate) fn tamed(values: &[f64], first: usize) -> Vec<f64> {
+pub(crate) fn clamp_outliers(values: &[f64], first: usize) -> Vec<f64> {
     let bounds = Bounds::of(values, first);
     values.iter().map(|&value| bounds.tame(value)).collect()
 }
 
 /// How large the step at `first` is, in standard deviations of what it leaves.
-pub(crate) fn seen(values: &[f64], first: usize) -> f64 {
-    let scan = Scan::of(values.len());
-    let statistic = scan.steps(&tamed(values, first))[first];
+pub(crate) fn step_size(values: &[f64], first: usize) -> f64 {
+    let scan = Scan::of_length(values.len());
+    let statistic = scan.step_statistics(&clamp_outliers(values, first))[first];
     scan.size(&Best { statistic, from: first, to: values.len() })
 }
 
 /// The places at which a step explains nearly as much as at the best one; `first` is about the best
 /// one. All are indices into `values`, whose neighbours have this `correlation`. The step is taken
 /// as this `share` of what is seen. `seed` is that of the draws.
-pub(crate) fn places(
+pub(crate) fn place_range(
     values: &[f64],
     first: usize,
     correlation: Correlation,
@@ -68,9 +68,9 @@ pub(crate) fn places(
     seed: u64,
 ) -> (usize, usize) {
     let n = values.len();
-    let scan = Scan::of(n);
-    let fit = Fit::of(&scan, &tamed(values, first));
-    let correlation = correlation.wary(WARY);
+    let scan = Scan::of_length(n);
+    let fit = Fit::of(&scan, &clamp_outliers(values, first));
+    let correlation = correlation.with_wariness(WARY);
     let loss_most = Series::like(values, first, correlation, share).loss_most(&scan, seed);
     let least = fit.best - loss_most * fit.left() - ROUNDING;
     let is_near = |&place: &usize| fit.squares[place] >= least;
@@ -118,7 +118,7 @@ struct Fit {
 impl Fit {
     fn of(scan: &Scan, values: &[f64]) -> Fit {
         let squares: Vec<f64> =
-            scan.steps(values).iter().map(|statistic| statistic * statistic).collect();
+            scan.step_statistics(values).iter().map(|statistic| statistic * statistic).collect();
         let best = squares[room(values.len())].iter().copied().fold(0.0, f64::max);
         Fit { squares, best }
     }
@@ -148,7 +148,7 @@ impl Series {
         let means = [mean(&values[..first]), mean(&values[first..])];
         let n = values.len() as f64;
         // The two means, and the choice of the place, took so much of the noise.
-        let taken = (3.0 * correlation::inflation(correlation.phi)).min(n / 2.0);
+        let taken = (3.0 * correlation::variance_inflation(correlation.phi)).min(n / 2.0);
         let widen = (n / (n - taken)).sqrt();
         let residual =
             |(at, value): (usize, &f64)| widen * (value - means[usize::from(at >= first)]);
@@ -177,9 +177,9 @@ impl Series {
 
     fn draw(&self, stream: &mut RandomStream, values: &mut [f64]) {
         let any = |stream: &mut RandomStream| {
-            self.residuals[stream.below(self.residuals.len() as u64) as usize]
+            self.residuals[stream.next_below(self.residuals.len() as u64) as usize]
         };
-        let phi = self.correlation.drawn(normal(stream));
+        let phi = self.correlation.draw_plausible(draw_normal(stream));
         let mut residual = any(stream);
         for (at, value) in values.iter_mut().enumerate() {
             *value = self.bounds.tame(self.means[usize::from(at >= self.first)] + residual);
@@ -198,21 +198,21 @@ mod tests {
     fn a_clear_step_has_one_place_and_a_blurred_one_several() {
         let step: Vec<f64> =
             (0..20).map(|at| f64::from(at / 10) + 0.01 * f64::from(at % 3)).collect();
-        assert_eq!(places(&step, 10, NOTHING, 1.0, 1), (10, 10));
+        assert_eq!(place_range(&step, 10, NOTHING, 1.0, 1), (10, 10));
         let noise = [0.3, -0.8, 0.1, 0.9, -0.4, 0.2, -1.1, 0.6];
         let blurred: Vec<f64> =
             (0..40).map(|at| f64::from(u8::from(at >= 20)) + noise[at % 8]).collect();
-        let (earliest, latest) = places(&blurred, 20, NOTHING, 1.0, 1);
+        let (earliest, latest) = place_range(&blurred, 20, NOTHING, 1.0, 1);
         assert!(earliest < 20 && latest > 20, "{earliest} {latest}");
         // The step may be half as large as it looks, and then noise moves it farther.
-        let (far_before, far_after) = places(&blurred, 20, NOTHING, 0.5, 1);
+        let (far_before, far_after) = place_range(&blurred, 20, NOTHING, 0.5, 1);
         assert!(far_before < earliest && far_after > latest, "{far_before} {far_after}");
     }
 
     #[test]
     fn a_step_without_noise_has_one_place() {
         let exact: Vec<f64> = (0..25).map(|at| if at < 11 { 0.1 } else { 0.3 }).collect();
-        assert_eq!(places(&exact, 11, NOTHING, 1.0, 1), (11, 11));
+        assert_eq!(place_range(&exact, 11, NOTHING, 1.0, 1), (11, 11));
     }
 
     /// Two places are equally good, and no rounding chooses between them.
@@ -222,9 +222,9 @@ mod tests {
             let ends = [f64::ln(low), f64::ln(high)];
             let mut values = [[ends[0]; 20], [ends[1]; 20]].concat();
             values.insert(20, f64::midpoint(ends[0], ends[1]));
-            assert_eq!(places(&values, 20, NOTHING, 1.0, 1), (20, 21), "{low}");
+            assert_eq!(place_range(&values, 20, NOTHING, 1.0, 1), (20, 21), "{low}");
             values.reverse();
-            assert_eq!(places(&values, 20, NOTHING, 1.0, 1), (20, 21), "{low}");
+            assert_eq!(place_range(&values, 20, NOTHING, 1.0, 1), (20, 21), "{low}");
         }
     }
 
@@ -236,9 +236,9 @@ mod tests {
             let mut stream = random::stream(&[random::key_of("skewed"), seed]);
             let level = |at: usize| if at >= 25 { -4.3 } else { 0.0 };
             let values: Vec<f64> =
-                (0..50).map(|at| level(at) - normal(&mut stream).exp()).collect();
-            let best = Scan::of(50).step(&tamed(&values, 25)).from;
-            let (earliest, latest) = places(&values, best, NOTHING, 1.0, 1);
+                (0..50).map(|at| level(at) - draw_normal(&mut stream).exp()).collect();
+            let best = Scan::of_length(50).best_step(&clamp_outliers(&values, 25)).from;
+            let (earliest, latest) = place_range(&values, best, NOTHING, 1.0, 1);
             (earliest..=latest).contains(&25)
         };
         let held = (0..SERIES).filter(|&seed| holds(seed)).count();

@@ -26,7 +26,7 @@ const EDGES_MOST: usize = 64;
 const QUANTILES: usize = 1 << 14;
 
 /// A standard normal number, by inversion of a table whose tails end at 1 in 3·10⁴.
-pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
+pub(crate) fn draw_normal(stream: &mut RandomStream) -> f64 {
     static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
         let quantile =
             |step| Normal::standard().inverse_cdf((f64::from(step) + 0.5) / QUANTILES as f64);
@@ -78,7 +78,7 @@ pub(crate) struct Best {
 }
 
 impl Scan {
-    pub(crate) fn of(n: usize) -> Scan {
+    pub(crate) fn of_length(n: usize) -> Scan {
         let weight = |k: usize| match k {
             0 => 0.0,
             k if k == n => 0.0,
@@ -88,7 +88,7 @@ impl Scan {
     }
 
     /// The step that stands out most; a statistic of 0 where there is no room or no spread.
-    pub(crate) fn step(&self, values: &[f64]) -> Best {
+    pub(crate) fn best_step(&self, values: &[f64]) -> Best {
         let n = self.n;
         let mut best = Best { statistic: 0.0, from: 0, to: n };
         let Some((mean, sd)) = spread(values) else { return best };
@@ -113,7 +113,7 @@ impl Scan {
     }
 
     /// The statistic of a step at each place.
-    pub(crate) fn steps(&self, values: &[f64]) -> Vec<f64> {
+    pub(crate) fn step_statistics(&self, values: &[f64]) -> Vec<f64> {
         let Some((mean, sd)) = spread(values) else { return vec![0.0; self.n] };
         let mut sum = 0.0_f64;
         let at = |(place, &weight): (usize, &f64)| {
@@ -125,7 +125,7 @@ impl Scan {
     }
 
     /// The bump that stands out most: a level between two stretches of one other level.
-    pub(crate) fn bump(&self, values: &[f64]) -> Best {
+    pub(crate) fn best_bump(&self, values: &[f64]) -> Best {
         let n = self.n;
         let mut best = Best { statistic: 0.0, from: 0, to: n };
         let Some((mean, sd)) = spread(values) else { return best };
@@ -182,8 +182,8 @@ mod tests {
     fn a_statistic_has_a_size() {
         // Means 0 and 4, deviations of 1: pooled by ten degrees of freedom.
         let values = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 5.0, 3.0, 5.0, 3.0];
-        let scan = Scan::of(12);
-        let best = scan.step(&values);
+        let scan = Scan::of_length(12);
+        let best = scan.best_step(&values);
         assert_eq!((best.from, best.to), (8, 12));
         let size = scan.size(&best);
         assert!((size - 4.0 / (12.0_f64 / 10.0).sqrt()).abs() < 1e-12, "{size}");
@@ -192,12 +192,12 @@ mod tests {
     #[test]
     fn a_step_and_a_bump_are_where_they_are() {
         let step: Vec<f64> = (0..20).map(|at| f64::from(at / 13)).collect();
-        let best = Scan::of(20).step(&step);
+        let best = Scan::of_length(20).best_step(&step);
         assert_eq!((best.from, best.to), (13, 20));
-        let all = Scan::of(20).steps(&step);
+        let all = Scan::of_length(20).step_statistics(&step);
         assert!((all[13] - best.statistic).abs() < 1e-12 && all.len() == 20);
         let bump: Vec<f64> = (0..20).map(|at| f64::from(u8::from((6..11).contains(&at)))).collect();
-        let best = Scan::of(20).bump(&bump);
+        let best = Scan::of_length(20).best_bump(&bump);
         assert_eq!((best.from, best.to), (6, 11));
         // A bump explains all there is: √n standard deviations.
         assert!((best.statistic - 20f64.sqrt()).abs() < 1e-9, "{best:?}");

@@ -38,7 +38,12 @@ impl SelectedSize {
     /// `size` is that of all steps, found or not, with this two-sided confidence. It was seen as
     /// `z` standard errors, and at least `least_found` of them are found. No end is moved beyond
     /// zero.
-    pub(crate) fn of(size: Interval, confidence: f64, z: f64, least_found: f64) -> SelectedSize {
+    pub(crate) fn from_interval(
+        size: Interval,
+        confidence: f64,
+        z: f64,
+        least_found: f64,
+    ) -> SelectedSize {
         // Without noise.
         if !z.is_finite() {
             return SelectedSize { size, share: 1.0 };
@@ -111,7 +116,7 @@ mod tests {
     /// Standard errors of 1.
     fn selected(estimate: f64, least_found: f64) -> SelectedSize {
         let size = Interval { estimate, low: estimate - 1.96, high: estimate + 1.96 };
-        SelectedSize::of(size, 0.95, estimate.abs(), least_found)
+        SelectedSize::from_interval(size, 0.95, estimate.abs(), least_found)
     }
 
     #[test]
@@ -130,8 +135,10 @@ mod tests {
 
     #[test]
     fn an_end_of_ties_moves_as_others_and_one_beyond_zero_stays() {
-        let of =
-            |low| SelectedSize::of(Interval { estimate: 2.0, low, high: 3.0 }, 0.95, 4.0, 3.9).size;
+        let of = |low| {
+            SelectedSize::from_interval(Interval { estimate: 2.0, low, high: 3.0 }, 0.95, 4.0, 3.9)
+                .size
+        };
         assert_eq!(of(2.0).low, 0.0);
         assert_eq!(of(-0.5).low, -0.5);
         assert_eq!(of(f64::NEG_INFINITY).low, f64::NEG_INFINITY);
@@ -142,7 +149,7 @@ mod tests {
         let exact = Interval { estimate: 0.1, low: 0.1, high: 0.1 };
         let share = 1.0;
         assert_eq!(
-            SelectedSize::of(exact, 0.95, f64::INFINITY, 4.0),
+            SelectedSize::from_interval(exact, 0.95, f64::INFINITY, 4.0),
             SelectedSize { size: exact, share }
         );
     }
@@ -150,7 +157,7 @@ mod tests {
     /// The estimates of a true size, of which those below a limit are never seen.
     #[test]
     fn of_what_is_found_the_interval_holds_the_truth_as_often_as_it_says() {
-        use super::super::scores::normal;
+        use super::super::scores::draw_normal;
         use dbdyno_model::random;
 
         const FOUND: usize = 4_000;
@@ -159,7 +166,7 @@ mod tests {
         for truth in [1.5, 3.0, 4.5, 8.0] {
             let (mut found, mut held, mut naive) = (0, 0, 0);
             while found < FOUND {
-                let estimate = truth + normal(&mut stream);
+                let estimate = truth + draw_normal(&mut stream);
                 if estimate < LEAST {
                     continue;
                 }

@@ -13,7 +13,7 @@
 use dbdyno_model::{ChangeScale, Modes, NullKind, Slide};
 
 use super::bend::{self, Bend, BendKind};
-use super::size::{around_levels, median, told};
+use super::size::{around_levels, median, reported_size};
 use super::tree::{Node, SeriesCut};
 use super::trend::{self, VALUES_LEAST};
 
@@ -59,7 +59,7 @@ impl Lines {
 
 /// Takes stretches that slide out of the tree, the largest first; where nothing was cut, a stretch
 /// may slide as a whole or in parts. What jumps between lines is a cut of the tree.
-pub(crate) fn slides(
+pub(crate) fn extract_slides(
     values: &[f64],
     node: &mut Node,
     scale: ChangeScale,
@@ -73,7 +73,7 @@ pub(crate) fn slides(
         better_lines(stretch, node, seed)
     };
     for &(from, to) in &lines.slides {
-        let size = told(theil_sen(&stretch[from..to]) * (to - from - 1) as f64, scale);
+        let size = reported_size(theil_sen(&stretch[from..to]) * (to - from - 1) as f64, scale);
         found.push(Slide { from: node.from + from, to: node.from + to, size });
     }
     if !lines.is_empty() {
@@ -82,7 +82,7 @@ pub(crate) fn slides(
         node.parts.clear();
     }
     for part in &mut node.parts {
-        slides(values, part, scale, seed, found);
+        extract_slides(values, part, scale, seed, found);
     }
 }
 
@@ -136,8 +136,8 @@ fn around_bend(values: &[f64], bend: &Bend, alpha: f64, seed: u64) -> Lines {
 fn better_lines(stretch: &[f64], node: &Node, seed: u64) -> Lines {
     let n = stretch.len();
     let alpha = node.slide_alpha();
-    let turn = bend::turn(stretch);
-    let jump = bend::jump(stretch);
+    let turn = bend::find_turn(stretch);
+    let jump = bend::find_jump(stretch);
     let firsts: Vec<usize> = node.all_cuts().iter().map(|cut| cut.first - node.from).collect();
     let of_steps = around_levels(stretch, &firsts);
     let of_line = around_line(stretch);
@@ -181,7 +181,7 @@ fn better_lines(stretch: &[f64], node: &Node, seed: u64) -> Lines {
 /// By how much the line from `first` on begins above the end of the one before.
 fn height(values: &[f64], first: usize) -> f64 {
     let slide = |from, to| Slide { from, to, size: 0.0 };
-    let level = levelled(values, 0, first, &[slide(0, first), slide(first, values.len())]);
+    let level = level_slides(values, 0, first, &[slide(0, first), slide(first, values.len())]);
     median(&level[first..]) - median(&level[..first])
 }
 
@@ -192,7 +192,12 @@ fn around_two_lines(values: &[f64], first: usize) -> Vec<f64> {
 
 /// Values around a cut as they would be if they did not slide there: each part that does is turned
 /// around the cut. `slides` are of all values, of which these begin at `begin`.
-pub(crate) fn levelled(values: &[f64], begin: usize, first: usize, slides: &[Slide]) -> Vec<f64> {
+pub(crate) fn level_slides(
+    values: &[f64],
+    begin: usize,
+    first: usize,
+    slides: &[Slide],
+) -> Vec<f64> {
     let mut level = values.to_vec();
     let end = begin + values.len();
     for (from, to) in [(begin, first), (first, end)] {
@@ -245,7 +250,7 @@ fn theil_sen(values: &[f64]) -> f64 {
 
 /// Two levels, if there are: a mixture of two normal distributions with one deviation against one
 /// normal distribution.
-pub(crate) fn modes(left: &[f64], scale: ChangeScale) -> Option<Modes> {
+pub(crate) fn find_modes(left: &[f64], scale: ChangeScale) -> Option<Modes> {
     let n = left.len() as f64;
     if left.len() < MODES_VALUES_LEAST {
         return None;
@@ -269,7 +274,7 @@ pub(crate) fn modes(left: &[f64], scale: ChangeScale) -> Option<Modes> {
         && (MODE_SHARE_LEAST..=1.0 - MODE_SHARE_LEAST).contains(&share)
         && best.upper - best.lower >= APART_LEAST * best.variance.sqrt();
     (is_sound && two + MODES_MARGIN < one)
-        .then(|| Modes { apart: told(best.upper - best.lower, scale), share_upper: share })
+        .then(|| Modes { apart: reported_size(best.upper - best.lower, scale), share_upper: share })
 }
 
 /// Two normal distributions with one deviation.

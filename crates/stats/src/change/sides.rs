@@ -73,7 +73,7 @@ pub fn mode_shift(
 
 #[cfg(test)]
 mod tests {
-    use super::super::scores::normal;
+    use super::super::scores::draw_normal;
     use super::*;
     use dbdyno_model::{ChangeScale, random};
 
@@ -85,7 +85,7 @@ mod tests {
             (_, false) => 1000.0 * (1.0 - step),
         };
         let values: Vec<f64> =
-            (0..60).map(|at| level(at) * (1.0 + 0.01 * normal(&mut stream))).collect();
+            (0..60).map(|at| level(at) * (1.0 + 0.01 * draw_normal(&mut stream))).collect();
         let options =
             ChangeOptions { scale: ChangeScale::Difference, ..ChangeOptions::with_budget(0.02) };
         let changes = change_points(&values, &options).unwrap();

@@ -11,7 +11,7 @@
 use dbdyno_model::{ChangeScale, Interval};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::correlation::{Correlation, inflation};
+use crate::correlation::{Correlation, variance_inflation};
 
 /// Values of a level that its size rests on: those next to the change.
 const VALUES_MOST: usize = 400;
@@ -37,18 +37,18 @@ fn middle(sorted: &[f64]) -> f64 {
 /// The correlation as it is taken, larger by no more than half of what is missing to 1: a dozen
 /// values know next to nothing of it.
 fn wary(correlation: Correlation) -> f64 {
-    correlation.wary(WARY).phi.min(f64::midpoint(correlation.phi, 1.0))
+    correlation.with_wariness(WARY).phi.min(f64::midpoint(correlation.phi, 1.0))
 }
 
 /// The standard error of the difference of two levels, in standard deviations of their noise.
 pub(crate) fn standard_error(before: &[f64], after: &[f64], correlation: Correlation) -> f64 {
     let of_level = |level: &[f64]| 1.0 / level.len() as f64;
-    (inflation(wary(correlation)) * (of_level(before) + of_level(after))).sqrt()
+    (variance_inflation(wary(correlation)) * (of_level(before) + of_level(after))).sqrt()
 }
 
 /// The shift from `before` to `after` with its two-sided interval, and the chance that a value of
 /// `after` lies above one of `before`, equal ones counting half.
-pub(crate) fn shift(
+pub(crate) fn estimate_shift(
     before: &[f64],
     after: &[f64],
     confidence: f64,
@@ -65,7 +65,7 @@ pub(crate) fn shift(
     let z = Normal::standard().inverse_cdf(0.5 + confidence / 2.0);
     // The k-th smallest and the k-th largest difference.
     let k_for = |phi| {
-        let half = z * (inflation(phi) * m * n * (m + n + 1.0) / 12.0).sqrt();
+        let half = z * (variance_inflation(phi) * m * n * (m + n + 1.0) / 12.0).sqrt();
         (m * n / 2.0 - half).floor()
     };
     let (low, high) = if k_for(correlation.phi) >= 1.0 {
@@ -91,7 +91,7 @@ pub(crate) fn around_levels(values: &[f64], firsts: &[usize]) -> Vec<f64> {
 }
 
 /// A size as it is told.
-pub(super) fn told(size: f64, scale: ChangeScale) -> f64 {
+pub(super) fn reported_size(size: f64, scale: ChangeScale) -> f64 {
     match scale {
         ChangeScale::Share => size.exp_m1(),
         ChangeScale::Difference => size,
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_shift_agrees_with_scipy() {
         for sample in SHIFTS {
-            let (size, above) = shift(sample.before, sample.after, 0.95, NOTHING);
+            let (size, above) = estimate_shift(sample.before, sample.after, 0.95, NOTHING);
             assert!((size.estimate - sample.estimate).abs() < 1e-9, "{size:?}");
             assert!((size.low - sample.ours[0]).abs() < 1e-9, "{size:?}");
             assert!((size.high - sample.ours[1]).abs() < 1e-9, "{size:?}");
@@ -163,7 +163,7 @@ mod tests {
             assert!((above - sample.above).abs() < 1e-12, "{above}");
         }
         let Sample { before, after, .. } = SHIFTS[0];
-        let (few, _) = shift(&before[..2], &after[..2], 0.95, NOTHING);
+        let (few, _) = estimate_shift(&before[..2], &after[..2], 0.95, NOTHING);
         assert!(few.low.is_infinite() && few.high.is_infinite());
     }
 
@@ -172,7 +172,7 @@ mod tests {
     fn wariness_takes_no_interval_away() {
         let Sample { before, after, .. } = SHIFTS[1];
         let some = Correlation { phi: 0.4, standard_error: 0.5 };
-        let (size, _) = shift(before, after, 0.95, some);
+        let (size, _) = estimate_shift(before, after, 0.95, some);
         assert_eq!((size.low, size.high), (10.175 - 10.38, 10.315 - 10.24));
     }
 }

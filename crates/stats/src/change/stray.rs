@@ -26,13 +26,13 @@ use super::size::median;
 const DEVIATIONS_LEAST: f64 = 8.0;
 /// The median of seven values is that of the level, if a spell lies among them.
 const NEIGHBOURS: usize = 7;
-/// A larger share is no spike, as for `shape::modes`.
+/// A larger share is no spike, as for `shape::find_modes`.
 const SHARE_MOST: f64 = 0.15;
 
 /// The indices of the values that are not strays, in order.
 ///
 /// Assumes values on the scale on which sizes add up.
-pub(crate) fn kept(values: &[f64]) -> Vec<usize> {
+pub(crate) fn indices_without_strays(values: &[f64]) -> Vec<usize> {
     let n = values.len();
     let mut distances = Vec::with_capacity(n);
     for (at, value) in values.iter().enumerate() {
@@ -76,7 +76,7 @@ fn sided(values: &[f64], at: usize, before: usize, after: usize) -> f64 {
 mod tests {
     use dbdyno_model::random;
 
-    use super::super::scores::normal;
+    use super::super::scores::draw_normal;
     use super::*;
     use crate::change::{ChangeOptions, change_points};
     use dbdyno_model::ShiftWeight;
@@ -89,13 +89,13 @@ mod tests {
             true => 700.0 + noise,
             false => level(at) * (1.0 + 0.008 * noise),
         };
-        (0..40).map(|at| value(at, normal(&mut stream))).collect()
+        (0..40).map(|at| value(at, draw_normal(&mut stream))).collect()
     }
 
     #[test]
     fn a_spell_is_a_stray_and_a_level_is_none() {
         let away = |bad: &[usize], step| -> Vec<usize> {
-            let kept = kept(&nights(1, bad, step));
+            let kept = indices_without_strays(&nights(1, bad, step));
             (0..40).filter(|at| !kept.contains(at)).collect()
         };
         assert_eq!(away(&[], 0.1), [0usize; 0]);
@@ -105,7 +105,11 @@ mod tests {
         assert_eq!(away(&[10, 11, 12, 13], 0.1), [0usize; 0], "a level has four");
         assert_eq!(away(&[0, 38, 39], 0.1), [0usize; 0], "what follows is not known");
         assert_eq!(away(&[3, 6, 9, 12, 15, 18, 21, 31], 0.1), [0usize; 0], "these are a mode");
-        assert_eq!(kept(&[1.0, 1.0, 1.0, 9.0, 1.0, 1.0]).len(), 6, "nothing says what is far");
+        assert_eq!(
+            indices_without_strays(&[1.0, 1.0, 1.0, 9.0, 1.0, 1.0]).len(),
+            6,
+            "nothing says what is far"
+        );
     }
 
     /// Two side by side hid the change in 20 of 20 series, and two apart in 6.

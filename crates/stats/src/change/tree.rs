@@ -71,26 +71,26 @@ impl Node {
 }
 
 /// Cuts `values[from..to]`.
-pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64) -> Node {
+pub(crate) fn grow_tree(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64) -> Node {
     let mut node = Node { from, to, alpha, cuts: Vec::new(), parts: Vec::new() };
     let n = to - from;
     if n < 2 * LEVEL_LEAST {
         return node;
     }
     let scores = normal_scores(&values[from..to]);
-    let scan = Scan::of(n);
+    let scan = Scan::of_length(n);
     let looks = [(Look::Step, STEP_SHARE * alpha), (Look::Bump, BUMP_SHARE * alpha)];
     for (look, alpha) in looks {
         if look == Look::Bump && n > BUMPS_MOST {
             continue;
         }
-        let best = look.best(&scan, &scores);
+        let best = look.best_change(&scan, &scores);
         if best.statistic == 0.0 {
             continue;
         }
-        let null = null::choose(look, &scores, &best);
+        let null = null::choose_null(look, &scores, &best);
         let Chance { p_value, least_found } =
-            null::chance(look, &scan, &scores, &best, null, alpha, seed);
+            null::change_chance(look, &scan, &scores, &best, null, alpha, seed);
         if p_value <= alpha {
             let least_found = scan.size(&Best { statistic: least_found, ..best });
             let ends = [best.from, best.to].into_iter().filter(|&end| end < n);
@@ -105,12 +105,12 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
         node.cuts.iter_mut().for_each(|cut| cut.first += from);
     }
     // Ranks know too little of a large step to say where it is.
-    settle(values, &mut node.cuts, from, to);
+    settle_cuts(values, &mut node.cuts, from, to);
     let mut begin = from;
     let ends: Vec<usize> = node.cuts.iter().map(|cut| cut.first).chain([to]).collect();
     if ends.len() > 1 {
         for end in ends {
-            node.parts.push(grow(values, begin, end, alpha / 2.0, seed));
+            node.parts.push(grow_tree(values, begin, end, alpha / 2.0, seed));
             begin = end;
         }
     }
@@ -122,7 +122,7 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
 /// of noise, so that they are found together and not one in the parts of the other: each depth has
 /// half the `alpha`, and of seven steps four were never asked for.
 fn jumps(values: &[f64], alpha: f64, seed: u64) -> Vec<SeriesCut> {
-    let best = jump::best(values);
+    let best = jump::largest_gap(values);
     if values.len() > JUMPS_MOST || best.statistic == 0.0 {
         return Vec::new();
     }
@@ -130,13 +130,13 @@ fn jumps(values: &[f64], alpha: f64, seed: u64) -> Vec<SeriesCut> {
     let phi = null::correlation_around(&around).phi.max(0.0);
     // Ranks of heavy tails resemble each other less than the values do.
     let phi = f64::midpoint(phi, null::CORRELATION_MOST);
-    let Some(Chance { p_value, least_found }) = jump::chance(&best, phi, alpha, seed) else {
+    let Some(Chance { p_value, least_found }) = jump::gap_chance(&best, phi, alpha, seed) else {
         return Vec::new();
     };
     if p_value > alpha {
         return Vec::new();
     }
-    let firsts = jump::larger(values, least_found);
+    let firsts = jump::gaps_above(values, least_found);
     let cut = |at: usize| {
         let begin = if at == 0 { 0 } else { firsts[at - 1].0 };
         let end = firsts.get(at + 1).map_or(values.len(), |next| next.0);
@@ -145,21 +145,21 @@ fn jumps(values: &[f64], alpha: f64, seed: u64) -> Vec<SeriesCut> {
             first,
             p_value,
             null: NullKind::Correlated(phi),
-            least_found: least_found / gap * place::seen(&values[begin..end], first - begin),
+            least_found: least_found / gap * place::step_size(&values[begin..end], first - begin),
         }
     };
     (0..firsts.len()).map(cut).collect()
 }
 
 /// Moves each cut to where it stands out most between its neighbours.
-pub(crate) fn settle(values: &[f64], cuts: &mut [SeriesCut], from: usize, to: usize) {
+pub(crate) fn settle_cuts(values: &[f64], cuts: &mut [SeriesCut], from: usize, to: usize) {
     const ROUNDS: usize = 3;
     for _ in 0..ROUNDS {
         for at in 0..cuts.len() {
             let begin = if at == 0 { from } else { cuts[at - 1].first };
             let end = cuts.get(at + 1).map_or(to, |next| next.first);
-            let tamed = place::tamed(&values[begin..end], cuts[at].first - begin);
-            let best = Scan::of(end - begin).step(&tamed);
+            let tamed = place::clamp_outliers(&values[begin..end], cuts[at].first - begin);
+            let best = Scan::of_length(end - begin).best_step(&tamed);
             if best.statistic > 0.0 {
                 cuts[at].first = begin + best.from;
             }

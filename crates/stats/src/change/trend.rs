@@ -13,7 +13,7 @@
 use dbdyno_model::random;
 
 use super::null::{self, CORRELATION_MOST};
-use crate::agreement::ranks;
+use crate::agreement::average_ranks;
 use crate::correlation::{Correlation, FitBias};
 
 /// Fewer values do not tell a slide from noise that goes somewhere.
@@ -34,17 +34,18 @@ pub(super) fn is_found(values: &[f64], alpha: f64, seed: u64) -> bool {
     if !(VALUES_LEAST..=VALUES_MOST).contains(&n) {
         return false;
     }
-    let ranks = ranks(values);
-    let Some((strength, left)) = line(&ranks) else { return false };
-    let Correlation { phi, standard_error } = Correlation::of(&left, BIAS, 0.0, ROUNDING);
+    let ranks = average_ranks(values);
+    let Some((strength, left)) = fit_line(&ranks) else { return false };
+    let Correlation { phi, standard_error } =
+        Correlation::from_residuals(&left, BIAS, 0.0, ROUNDING);
     let caution = CAUTION.0 + CAUTION.1 / n as f64;
     let phi = (phi.max(0.0) + caution * standard_error).min(CORRELATION_MOST);
     let draws = ((1.0 / alpha).ceil() as u32).min(DRAWS_MOST);
     let mut stream = random::stream(&[seed, random::key_of("trend"), n as u64]);
     let mut noise = vec![0.0; n];
     (0..draws).all(|_| {
-        null::simulate(&mut stream, phi, &mut noise);
-        line(&noise).is_none_or(|(other, _)| other < strength)
+        null::simulate_noise(&mut stream, phi, &mut noise);
+        fit_line(&noise).is_none_or(|(other, _)| other < strength)
     })
 }
 
@@ -61,7 +62,7 @@ pub(super) fn slope(values: &[f64]) -> f64 {
 
 /// The absolute correlation of values with their places, and what the line leaves; `None` where all
 /// are equal.
-pub(super) fn line(values: &[f64]) -> Option<(f64, Vec<f64>)> {
+pub(super) fn fit_line(values: &[f64]) -> Option<(f64, Vec<f64>)> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let middle = (n - 1.0) / 2.0;
@@ -87,18 +88,22 @@ mod tests {
 
     fn nights(n: usize, phi: f64, slope: f64, seed: u64) -> Vec<f64> {
         let mut noise = vec![0.0; n];
-        null::simulate(&mut random::stream(&[random::key_of("slides"), seed]), phi, &mut noise);
+        null::simulate_noise(
+            &mut random::stream(&[random::key_of("slides"), seed]),
+            phi,
+            &mut noise,
+        );
         let places = noise.iter().enumerate();
         places.map(|(at, noise)| 1000.0 * (slope * at as f64 + 0.01 * noise).exp()).collect()
     }
 
     #[test]
     fn a_line_is_told_from_what_it_leaves() {
-        let (strength, left) = line(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let (strength, left) = fit_line(&[1.0, 2.0, 3.0, 4.0]).unwrap();
         assert!((strength - 1.0).abs() < 1e-12 && left.iter().all(|one| one.abs() < 1e-12));
         // `scipy.stats.pearsonr([0, 1, 2, 3], [1, 3, 2, 4])`, SciPy 1.17.
-        assert!((line(&[1.0, 3.0, 2.0, 4.0]).unwrap().0 - 0.8).abs() < 1e-12);
-        assert_eq!(line(&[2.0; 5]), None);
+        assert!((fit_line(&[1.0, 3.0, 2.0, 4.0]).unwrap().0 - 0.8).abs() < 1e-12);
+        assert_eq!(fit_line(&[2.0; 5]), None);
     }
 
     #[test]

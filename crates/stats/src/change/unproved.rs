@@ -74,7 +74,7 @@ fn gap(values: &[f64], first: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::null::simulate;
+    use super::super::null::simulate_noise;
     use super::*;
     use crate::change::{ChangeOptions, change_points};
     use dbdyno_model::random;
@@ -82,7 +82,7 @@ mod tests {
     fn series(n: usize, phi: f64, (first, step): (usize, f64), seed: u64) -> Vec<f64> {
         let mut noise = vec![0.0; n];
         let mut stream = random::stream(&[random::key_of("unproved"), seed]);
-        simulate(&mut stream, phi, &mut noise);
+        simulate_noise(&mut stream, phi, &mut noise);
         let level = |at: usize| if at >= first { 100.0 * (1.0 + step) } else { 100.0 };
         noise.iter().enumerate().map(|(at, noise)| level(at) * (1.0 + 0.02 * noise)).collect()
     }

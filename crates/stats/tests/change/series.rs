@@ -31,7 +31,7 @@ fn normal(stream: &mut RandomStream) -> f64 {
             |step: u64| Normal::standard().inverse_cdf((step as f64 + 0.5) / STEPS as f64);
         (0..STEPS).map(quantile).collect()
     });
-    TABLE[stream.below(STEPS) as usize]
+    TABLE[stream.next_below(STEPS) as usize]
 }
 
 fn noise(stream: &mut RandomStream, phi: f64, n: usize) -> Vec<f64> {
@@ -54,13 +54,13 @@ pub(crate) fn simulated(shape: Shape, n: usize, index: u64) -> Vec<f64> {
     };
     let mut values = noise(&mut stream, phi, n);
     for (at, value) in values.iter_mut().enumerate() {
-        let spike = if stream.below(50) == 0 { 10.0 } else { 0.0 };
+        let spike = if stream.next_below(50) == 0 { 10.0 } else { 0.0 };
         let step = if at >= n / 2 { 1.5 } else { 0.0 };
         match shape {
             Shape::Noise(_) => {}
             Shape::Spikes => *value += spike,
             Shape::LogNormal => *value = value.exp(),
-            Shape::TwoModes => *value += if stream.below(10) < 4 { 6.0 } else { 0.0 },
+            Shape::TwoModes => *value += if stream.next_below(10) < 4 { 6.0 } else { 0.0 },
             Shape::Step => *value += step,
             Shape::Bump if (n / 2..n / 2 + n / 5).contains(&at) => *value += 3.0,
             Shape::Bump => {}

@@ -14,7 +14,7 @@ pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
             |step: u64| Normal::standard().inverse_cdf((step as f64 + 0.5) / STEPS as f64);
         (0..STEPS).map(quantile).collect()
     });
-    TABLE[stream.below(STEPS) as usize]
+    TABLE[stream.next_below(STEPS) as usize]
 }
 
 /// The share of experiments of which something holds.
@@ -64,7 +64,7 @@ impl Host {
                     Host::Drifting => {
                         0.03 * now - 0.1 * round as f64 / rounds as f64 + 0.01 * normal(stream)
                     }
-                    Host::Spiky if stream.below(50) == 0 => -0.4 + 0.02 * now,
+                    Host::Spiky if stream.next_below(50) == 0 => -0.4 + 0.02 * now,
                     Host::Spiky => 0.02 * now,
                     Host::LogNormal => -0.02 * (1.2 * now).exp(),
                 }

@@ -16,7 +16,7 @@ pub(crate) fn put(store: &mut Store, run: &Run) -> RunId {
         command: &run.command,
         plan: &run.plan,
     };
-    let id = store.begin(&new).unwrap();
+    let id = store.begin_run(&new).unwrap();
     for (arm, environment) in run.environment.iter() {
         store.set_environment(&id, arm, environment).unwrap();
     }
@@ -75,7 +75,7 @@ pub(crate) fn round(index: u32) -> Round {
     let number = u64::from(index);
     let mut latency = LatencyHistogram::new();
     for step in 0..50 {
-        latency.record((number + 1) * 1_000 * (step * step + 1));
+        latency.record_latency((number + 1) * 1_000 * (step * step + 1));
     }
     Round {
         key: RoundKey {
@@ -113,8 +113,8 @@ pub(crate) fn round(index: u32) -> Round {
             .then_some(Pauses { sum_ns: 9_000_000 + number, longest_ns: 2_000_000 }),
         open: (index == 1).then(|| {
             let mut open = OpenLoop { offered: 71, unanswered: 1, ..OpenLoop::default() };
-            (1..72).for_each(|step| open.response.record(step * 70_000));
-            (1..71).for_each(|step| open.lag.record(step * 900));
+            (1..72).for_each(|step| open.response.record_latency(step * 70_000));
+            (1..71).for_each(|step| open.lag.record_latency(step * 900));
             open
         }),
         readings: Readings::default(),

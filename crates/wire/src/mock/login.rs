@@ -40,7 +40,7 @@ pub struct Login {
 
 impl Login {
     /// An account that needs no proof.
-    pub fn trust(user: &str) -> Login {
+    pub fn without_password(user: &str) -> Login {
         Login { user: user.to_owned(), password: Secret::default(), auth: Auth::Trust }
     }
 }

@@ -67,7 +67,7 @@ impl MockServer {
         login: Login,
         script: Arc<dyn Script>,
     ) -> io::Result<MockServer> {
-        Self::listen(protocol, login, script, Listener::tcp(("127.0.0.1", 0))?)
+        Self::listen(protocol, login, script, Listener::bind_tcp(("127.0.0.1", 0))?)
     }
 
     /// Starts a server on a new unix socket. The file is left to the owner of its directory.
@@ -80,7 +80,7 @@ impl MockServer {
         script: Arc<dyn Script>,
         path: &Path,
     ) -> io::Result<MockServer> {
-        Self::listen(protocol, login, script, Listener::unix(path)?)
+        Self::listen(protocol, login, script, Listener::bind_unix(path)?)
     }
 
     fn listen(
@@ -95,7 +95,7 @@ impl MockServer {
             password: login.password.clone(),
             database: "dbdyno".to_owned(),
             // Whatever key answers there is one of this process.
-            security: Security::off().with_key(ServerKey::AnyOffered),
+            security: Security::without_tls().with_key(ServerKey::AnyOffered),
         };
         let shared = Arc::new(MockState::new(protocol, login, script));
         let (accepting, theirs) = (listener.duplicate()?, Arc::clone(&shared));
@@ -117,12 +117,12 @@ impl MockServer {
     }
 
     /// Controls (`BEGIN`, `SET` …) answered in all.
-    pub fn controls(&self) -> u64 {
+    pub fn control_count(&self) -> u64 {
         self.shared.controls.load(Ordering::Acquire)
     }
 
     /// Connections accepted in all, those that failed to log in included.
-    pub fn connections(&self) -> u64 {
+    pub fn connection_count(&self) -> u64 {
         self.shared.connections.load(Ordering::Acquire)
     }
 }

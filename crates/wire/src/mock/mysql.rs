@@ -91,7 +91,7 @@ impl Server<'_> {
             }
             QUERY => {
                 let kind = kind(arguments);
-                if let Some(reply) = self.session.answer(arguments) {
+                if let Some(reply) = self.session.text_reply(arguments) {
                     return self.reply(reply, kind, Form::Text);
                 }
                 return self.statement(kind, Form::Text);
@@ -110,8 +110,8 @@ impl Server<'_> {
 
     fn statement(&mut self, kind: Kind, form: Form) -> Result<Next, WireError> {
         let reply = match kind {
-            Kind::Control => self.session.control(),
-            Kind::Select | Kind::Bulk | Kind::Write => self.session.turn(),
+            Kind::Control => self.session.control_reply(),
+            Kind::Select | Kind::Bulk | Kind::Write => self.session.statement_reply(),
         };
         self.reply(reply, kind, form)
     }
@@ -141,7 +141,7 @@ impl Server<'_> {
         head.extend_from_slice(&columns.to_le_bytes());
         head.extend_from_slice(&parameters.to_le_bytes());
         head.extend_from_slice(&[0; 3]);
-        let (mut packets, mut number) = (Vec::new(), self.channel.number());
+        let (mut packets, mut number) = (Vec::new(), self.channel.packet_number());
         put_packets(&mut packets, &mut number, &head);
         for (count, name) in [(parameters, "?"), (columns, "c")] {
             for _ in 0..count {
@@ -157,7 +157,7 @@ impl Server<'_> {
 
     fn rows(&mut self, count: u32, width: u32, form: Form) -> Result<(), WireError> {
         // After a request of several packets the answer does not begin with number 1.
-        let first = self.channel.number();
+        let first = self.channel.packet_number();
         let wanted = Some((count, width, form, first));
         if self.built_for != wanted {
             self.built.clear();
@@ -174,7 +174,7 @@ impl Server<'_> {
         put_length(&mut row, text.len() as u64);
         row.extend_from_slice(text.as_bytes());
         let mut result = Vec::new();
-        put_result(&mut result, self.channel.number(), &row, 1, 0, self.ending);
+        put_result(&mut result, self.channel.packet_number(), &row, 1, 0, self.ending);
         self.channel.write_built(&result)?;
         Ok(())
     }

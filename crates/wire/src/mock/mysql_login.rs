@@ -21,7 +21,7 @@ use crate::mysql::auth::{ASK_FOR_KEY, CACHED, MORE, Method, NONCE, WANTS_PASSWOR
 use crate::mysql::codec::{EOF, OK, put_error};
 use crate::mysql::handshake::capability;
 use crate::mysql::packet::Channel;
-use crate::mysql::server::{self, Greeting, greet, native_holds, read_hello, sha2_holds};
+use crate::mysql::server::{self, Greeting, native_holds, read_hello, send_greeting, sha2_holds};
 use crate::stream::Privacy;
 
 const VERSION: &str = "8.0.0-mock";
@@ -69,7 +69,7 @@ pub(super) fn log_in(session: &Session, channel: &mut Channel) -> Result<Ending,
         capabilities: CAPABILITIES,
         method: announced,
     };
-    greet(channel, &greeting, &nonce)?;
+    send_greeting(channel, &greeting, &nonce)?;
     let mut hello = read_hello(channel.take_piece()?)?;
     let accepted = trusting
         || hello.user == session.login().user.as_bytes() && {

@@ -180,7 +180,7 @@ impl Talk<'_> {
     /// Appends the answer of one execution.
     fn carry_out(&mut self, prepared: &MockStatement) -> Result<(), End> {
         if prepared.kind == Kind::Control {
-            return match self.session.control() {
+            return match self.session.control_reply() {
                 MockReply::Error { sqlstate, message, .. } => self.refuse(sqlstate, &message),
                 MockReply::Cut => Err(End::Over),
                 MockReply::Rows { .. } | MockReply::Text(_) | MockReply::Affected(_) => {
@@ -188,7 +188,7 @@ impl Talk<'_> {
                 }
             };
         }
-        match self.session.turn() {
+        match self.session.statement_reply() {
             MockReply::Rows { count, width } if prepared.kind == Kind::Select => {
                 self.rows(count, width)
             }
@@ -249,7 +249,7 @@ impl Talk<'_> {
                 _ => return Err(End::Over),
             };
             if reply.is_none() {
-                reply = Some(self.session.turn());
+                reply = Some(self.session.statement_reply());
             }
             match &reply {
                 Some(MockReply::Error { sqlstate, message, .. }) => {
@@ -459,7 +459,7 @@ fn bind(
         }
         let results = body.u16()?;
         body.bytes(2 * usize::from(results))?;
-        body.end()?;
+        body.expect_end()?;
         Ok((name, values))
     };
     let (name, values) = check().map_err(|error: WireError| error.to_string())?;

@@ -66,7 +66,7 @@ impl Turn {
     }
 
     /// The reply of a point query of sysbench: one row of 119 characters, at once.
-    pub fn point() -> Turn {
+    pub fn point_query() -> Turn {
         Turn::now(MockReply::Rows { count: 1, width: 119 })
     }
 }
@@ -75,11 +75,11 @@ impl Turn {
 pub trait Script: Send + Sync {
     /// The turn of statement number `statement` on connection number `connection`. Both count from
     /// 0, connections in the order of their arrival, statements per connection.
-    fn turn(&self, connection: u64, statement: u64) -> Turn;
+    fn statement_turn(&self, connection: u64, statement: u64) -> Turn;
 
     /// What control number `control` of connection number `connection` is answered, at once. Both
     /// count from 0. [`MockReply::Affected`] means that it is carried out.
-    fn control(&self, _connection: u64, _control: u64) -> MockReply {
+    fn control_reply(&self, _connection: u64, _control: u64) -> MockReply {
         MockReply::Affected(0)
     }
 
@@ -90,7 +90,7 @@ pub trait Script: Send + Sync {
 
     /// What a query that is sent to MySQL as text is answered, whatever its number; `None` leaves
     /// it to the others.
-    fn answer(&self, _sql: &str) -> Option<MockReply> {
+    fn text_reply(&self, _sql: &str) -> Option<MockReply> {
         None
     }
 }
@@ -100,7 +100,7 @@ pub trait Script: Send + Sync {
 pub struct FixedScript(pub Turn);
 
 impl Script for FixedScript {
-    fn turn(&self, _connection: u64, _statement: u64) -> Turn {
+    fn statement_turn(&self, _connection: u64, _statement: u64) -> Turn {
         self.0.clone()
     }
 }
@@ -118,7 +118,7 @@ pub struct EveryNth {
 }
 
 impl Script for EveryNth {
-    fn turn(&self, _connection: u64, statement: u64) -> Turn {
+    fn statement_turn(&self, _connection: u64, statement: u64) -> Turn {
         if statement % self.n == self.n.get() - 1 { self.rare.clone() } else { self.usual.clone() }
     }
 }
@@ -157,7 +157,7 @@ impl TimedScript {
 }
 
 impl Script for TimedScript {
-    fn turn(&self, _connection: u64, _statement: u64) -> Turn {
+    fn statement_turn(&self, _connection: u64, _statement: u64) -> Turn {
         let number = self.arrived.fetch_add(1, Ordering::Relaxed);
         #[expect(clippy::disallowed_methods, reason = "a stall is kept by this server's own clock")]
         let now = Instant::now();
@@ -188,7 +188,7 @@ mod tests {
         let (short, hour) = (Duration::from_millis(1), Duration::from_secs(3600));
         let service = vec![ServiceTime::None, ServiceTime::Exact(short)];
         let script = TimedScript::new(MockReply::Affected(1), service, vec![(2, hour)]);
-        let delay = |connection| match script.turn(connection, 0).delay {
+        let delay = |connection| match script.statement_turn(connection, 0).delay {
             ServiceTime::None => Duration::ZERO,
             ServiceTime::Sleep(time) | ServiceTime::Exact(time) | ServiceTime::Spin(time) => time,
         };

@@ -77,15 +77,15 @@ impl Session {
     }
 
     /// What the script answers to a text, if it does; that is counted as a statement.
-    pub(super) fn answer(&mut self, sql: &[u8]) -> Option<MockReply> {
-        let reply = self.shared.script.answer(&String::from_utf8_lossy(sql))?;
+    pub(super) fn text_reply(&mut self, sql: &[u8]) -> Option<MockReply> {
+        let reply = self.shared.script.text_reply(&String::from_utf8_lossy(sql))?;
         self.shared.statements.fetch_add(1, Ordering::Release);
         Some(reply)
     }
 
     /// Asks the script for the next statement, waits its delay and counts it.
-    pub(super) fn turn(&mut self) -> MockReply {
-        let turn = self.shared.script.turn(self.number, self.executed);
+    pub(super) fn statement_reply(&mut self) -> MockReply {
+        let turn = self.shared.script.statement_turn(self.number, self.executed);
         self.executed += 1;
         match turn.delay {
             ServiceTime::None => {}
@@ -106,8 +106,8 @@ impl Session {
     }
 
     /// Asks the script for the next control and counts it.
-    pub(super) fn control(&mut self) -> MockReply {
-        let reply = self.shared.script.control(self.number, self.controlled);
+    pub(super) fn control_reply(&mut self) -> MockReply {
+        let reply = self.shared.script.control_reply(self.number, self.controlled);
         self.controlled += 1;
         if reply != MockReply::Cut {
             self.shared.controls.fetch_add(1, Ordering::Release);

@@ -54,7 +54,7 @@ pub(crate) enum Method {
 
 impl Method {
     /// The method with this name.
-    pub(crate) fn named(name: &str) -> Option<Method> {
+    pub(crate) fn from_name(name: &str) -> Option<Method> {
         [Method::Native, Method::CachingSha2].into_iter().find(|method| method.name() == name)
     }
 
@@ -147,12 +147,12 @@ enum Step {
 impl Login<'_> {
     /// Answers one packet.
     fn step(&mut self) -> Result<Step, WireError> {
-        let head = self.channel.head()?;
-        let packet = self.channel.take(head)?.to_vec();
+        let head = self.channel.await_head()?;
+        let packet = self.channel.take_payload(head)?.to_vec();
         let mut reader = Reader(&packet);
         match (reader.u8()?, self.asked) {
             (OK, _) => return Ok(Step::Done),
-            (ERR, _) => return Err(refused(server_error(&packet))),
+            (ERR, _) => return Err(login_error(server_error(&packet))),
             (EOF, _) => {
                 self.asked = asked_method(&mut reader)?;
                 self.nonce = reader.0.iter().copied().take(NONCE).collect();
@@ -227,11 +227,11 @@ impl Login<'_> {
     }
 
     fn hear_key(&mut self) -> Result<RsaPublicKey, WireError> {
-        let head = self.channel.head()?;
-        let answer = self.channel.take(head)?;
+        let head = self.channel.await_head()?;
+        let answer = self.channel.take_payload(head)?;
         match answer.split_first() {
             Some((&MORE, pem)) => offered(pem),
-            Some((&ERR, _)) => Err(refused(server_error(answer))),
+            Some((&ERR, _)) => Err(login_error(server_error(answer))),
             _ => Err(WireError::Protocol(format!(
                 "packet of kind {:#x} instead of a key",
                 head.kind
@@ -290,7 +290,7 @@ fn asked_method(reader: &mut Reader<'_>) -> Result<AuthRequest, WireError> {
         "mysql_clear_password" => return Ok(AuthRequest::Clear),
         _ => {}
     }
-    Method::named(&name).map(AuthRequest::Proof).ok_or_else(|| {
+    Method::from_name(&name).map(AuthRequest::Proof).ok_or_else(|| {
         let name = if name.is_empty() { "mysql_old_password" } else { &name };
         WireError::Protocol(format!(
             "the account wants to be proved by {name:?}, which dbdyno does not speak; use an \
@@ -313,7 +313,7 @@ fn offered(pem: &[u8]) -> Result<RsaPublicKey, WireError> {
 }
 
 /// The meaning of an error packet during the login.
-pub(super) fn refused(error: WireError) -> WireError {
+pub(super) fn login_error(error: WireError) -> WireError {
     match error {
         WireError::Server(error) => WireError::Login(error),
         other => other,
@@ -344,7 +344,7 @@ mod tests {
     fn the_empty_password_has_the_empty_proof() {
         for method in [Method::Native, Method::CachingSha2] {
             assert!(method.proof(&Secret::default(), &[7; NONCE]).is_empty());
-            assert_eq!(Method::named(method.name()), Some(method));
+            assert_eq!(Method::from_name(method.name()), Some(method));
         }
     }
 }

@@ -105,7 +105,7 @@ impl Insert {
             this.channel.send()?;
             let mut reading = Reading::new(Form::Binary, this.ending);
             let outcome = reading.finish(&mut this.channel, &mut RowCounter);
-            self.0.answered(&outcome);
+            self.0.note_outcome(&outcome);
             outcome.map(|outcome| outcome.affected)
         })
     }
@@ -163,6 +163,6 @@ impl Args for RowArgs<'_> {
     }
     fn get(&self, index: usize) -> Param<'_> {
         let field = &self.bytes[self.fields[index].clone()];
-        self.target.param(index % self.target.columns.len(), field)
+        self.target.param_from_field(index % self.target.columns.len(), field)
     }
 }

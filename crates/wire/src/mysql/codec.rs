@@ -124,7 +124,7 @@ pub(super) struct OkPacket {
 
 /// Reads the packet that ends a statement without rows or, since MySQL 5.7, a list of rows.
 #[inline]
-pub(super) fn done(payload: &[u8]) -> Result<OkPacket, WireError> {
+pub(super) fn read_ok_packet(payload: &[u8]) -> Result<OkPacket, WireError> {
     // Small numbers, as almost always.
     if let &[_, affected @ 0..NULL, 0..NULL, low, high, ..] = payload {
         let more = u16::from_le_bytes([low, high]) & MORE_RESULTS_EXISTS != 0;

@@ -1,6 +1,6 @@
 //! The greeting of the server and the answer to it.
 
-use super::auth::{self, Method, refused};
+use super::auth::{self, Method, login_error};
 use super::codec::{ERR, Reader, put_length, server_error};
 use super::latin1;
 use crate::error::WireError;
@@ -60,7 +60,7 @@ impl Greeting {
     pub(super) fn parse(payload: &[u8]) -> Result<Greeting, WireError> {
         let mut reader = Reader(payload);
         match reader.u8()? {
-            ERR => return Err(refused(server_error(payload))),
+            ERR => return Err(login_error(server_error(payload))),
             10 => {}
             version => {
                 return Err(WireError::Protocol(format!(
@@ -97,12 +97,12 @@ impl Greeting {
 
     /// Appends what asks the server to encrypt: the beginning of an answer.
     pub(super) fn ask_for_tls(&self, endpoint: &Endpoint, payload: &mut Vec<u8>) {
-        put_head(payload, self.agreed(endpoint) | TLS);
+        put_head(payload, self.shared_capabilities(endpoint) | TLS);
     }
 
     /// Adds to a refusal what the server does not say. MySQL names a demand for TLS; MariaDB, and
     /// both for an account with `REQUIRE SSL`, call it a wrong password.
-    pub(super) fn explain(&self, mut error: WireError, privacy: Privacy) -> WireError {
+    pub(super) fn explain_refusal(&self, mut error: WireError, privacy: Privacy) -> WireError {
         if let WireError::Login(refusal) = &mut error {
             refusal.message.push_str(match (refusal.code, privacy) {
                 (SECURE_TRANSPORT_REQUIRED, _) => "; say tls=required, or use the unix socket",
@@ -123,17 +123,17 @@ impl Greeting {
     /// The method of the first proof. One that we do not know may be the server's default and not
     /// the account's: the server will say so after any first attempt.
     pub(super) fn first_method(&self) -> Method {
-        Method::named(&self.method).unwrap_or(Method::Native)
+        Method::from_name(&self.method).unwrap_or(Method::Native)
     }
 
     /// The capabilities that both sides have.
-    pub(super) fn agreed(&self, endpoint: &Endpoint) -> u32 {
+    pub(super) fn shared_capabilities(&self, endpoint: &Endpoint) -> u32 {
         let database = if endpoint.database.is_empty() { 0 } else { CONNECT_WITH_DB };
         self.capabilities & (REQUIRED | WANTED | database)
     }
 
     /// Appends the answer: who we are, and the first attempt at a proof.
-    pub(super) fn answer(
+    pub(super) fn put_response(
         &self,
         endpoint: &Endpoint,
         capabilities: u32,

@@ -35,7 +35,7 @@ pub(super) fn encode(text: &str) -> Result<Cow<'_, [u8]>, WireError> {
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
     let byte = |character| {
-        byte(character).ok_or_else(|| {
+        byte_of(character).ok_or_else(|| {
             WireError::Protocol(format!(
                 "the session speaks latin1, which has no {character:?}; write it as a hexadecimal \
                  literal (X'…') or rename what is called so"
@@ -48,13 +48,13 @@ pub(super) fn encode(text: &str) -> Result<Cow<'_, [u8]>, WireError> {
 /// UTF-8 in this set, and of how many bytes; `None` if it is not UTF-8 or has other characters.
 pub(super) fn bytes(text: &[u8]) -> Option<(usize, impl Iterator<Item = u8>)> {
     let text = std::str::from_utf8(text).ok()?;
-    let all = text.chars().map(byte);
+    let all = text.chars().map(byte_of);
     let count = all.clone().try_fold(0, |count, byte| byte.map(|_| count + 1))?;
     Some((count, all.flatten()))
 }
 
 /// The byte of a character, if the set has it.
-pub fn byte(character: char) -> Option<u8> {
+pub fn byte_of(character: char) -> Option<u8> {
     if let Some(index) = HIGH.iter().position(|&high| high == character) {
         return Some(0x80 + index as u8);
     }

@@ -111,12 +111,14 @@ impl MysqlConnection {
         limit: Duration,
     ) -> Result<MysqlConnection, WireError> {
         let stream = SocketStream::connect(&endpoint.transport)?;
-        let mut cutoff = Cutoff::of(stream.watched())?;
-        cutoff.note(limit);
+        let mut cutoff = Cutoff::for_socket(stream.weak_socket())?;
+        cutoff.set_deadline(limit);
         stream.set_timeout(Some(SILENCE_TIMEOUT))?;
         let (channel, greeting, ending) = match Self::log_in(stream, endpoint) {
             Ok(logged_in) => logged_in,
-            Err(error) => return Err(during_login(cutoff.explain(error), &endpoint.transport)),
+            Err(error) => {
+                return Err(during_login(cutoff.explain_error(error), &endpoint.transport));
+            }
         };
         channel.stream().set_timeout(None)?;
         Ok(MysqlConnection::new(channel, cutoff, greeting, ending))
@@ -147,25 +149,25 @@ impl MysqlConnection {
     ) -> Result<(Channel, Greeting, Ending), WireError> {
         let mut channel = Channel::new(stream);
         channel.begin_login();
-        let head = channel.head()?;
-        let greeting = Greeting::parse(channel.take(head)?)?;
+        let head = channel.await_head()?;
+        let greeting = Greeting::parse(channel.take_payload(head)?)?;
         if endpoint.security.is_wanted() {
             if greeting.offers_tls() {
                 greeting.ask_for_tls(endpoint, channel.payload());
                 channel.send()?;
                 channel = channel.encrypt(&endpoint.security)?;
             } else {
-                endpoint.security.without()?;
+                endpoint.security.permit_plaintext()?;
             }
         }
         let privacy = channel.stream().privacy();
         let tls = if privacy == Privacy::Encrypted { capability::TLS } else { 0 };
-        let capabilities = greeting.agreed(endpoint) | tls;
-        greeting.answer(endpoint, capabilities, channel.payload())?;
+        let capabilities = greeting.shared_capabilities(endpoint) | tls;
+        greeting.put_response(endpoint, capabilities, channel.payload())?;
         channel.send()?;
         let modern = capabilities & capability::DEPRECATE_EOF != 0;
         auth::finish(&mut channel, endpoint, greeting.first_method(), &greeting.nonce)
-            .map_err(|error| greeting.explain(error, privacy))?;
+            .map_err(|error| greeting.explain_refusal(error, privacy))?;
         channel.end_login();
         Ok((channel, greeting, if modern { Ending::Ok } else { Ending::Eof }))
     }
@@ -179,13 +181,13 @@ impl MysqlConnection {
         if !matches!(self.state, State::Usable) {
             return Err(self.unusable());
         }
-        self.cutoff.begin();
+        self.cutoff.begin_request();
         let result = command(self);
-        self.cutoff.end();
+        self.cutoff.end_request();
         match result {
             Err(error) if error.is_fatal() => {
                 self.state = State::Broken;
-                Err(self.cutoff.explain(error))
+                Err(self.cutoff.explain_error(error))
             }
             result => result,
         }
@@ -203,7 +205,7 @@ impl MysqlConnection {
     #[inline]
     fn send_text(&mut self, code: u8, sql: &str) -> Result<(), WireError> {
         let sql = latin1::encode(sql)?;
-        self.channel.command(code)?.extend_from_slice(&sql);
+        self.channel.begin_command(code)?.extend_from_slice(&sql);
         self.channel.send()
     }
 
@@ -220,7 +222,7 @@ impl MysqlConnection {
             prepared.write(&mut this.channel, args)?;
             this.channel.send()?;
             let outcome = Reading::new(Form::Binary, this.ending).finish(&mut this.channel, sink);
-            prepared.answered(&outcome);
+            prepared.note_outcome(&outcome);
             outcome
         })
     }
@@ -230,7 +232,7 @@ impl MysqlConnection {
         if matches!(self.state, State::Usable) {
             self.state = State::Broken;
             self.cutoff.part_within(CLOSE_TIMEOUT);
-            let said = self.channel.command(QUIT).is_ok();
+            let said = self.channel.begin_command(QUIT).is_ok();
             // Who is already gone need not be told.
             let _ = said && self.channel.send().is_ok();
         }
@@ -288,7 +290,7 @@ impl Client for MysqlConnection {
         })
     }
 
-    fn bulk(
+    fn bulk_load(
         &mut self,
         target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
@@ -315,7 +317,7 @@ impl Client for MysqlConnection {
     fn close(mut self: Box<Self>) {
         self.quit();
         self.cutoff.part_within(CLOSE_TIMEOUT);
-        self.channel.drain();
+        self.channel.drain_input();
     }
 }
 
@@ -355,11 +357,11 @@ impl Pollable for MysqlConnection {
             return Ok(None);
         }
         if let Some(id) = awaited.statement {
-            find(&mut self.statements, id)?.answered(&outcome);
+            find(&mut self.statements, id)?.note_outcome(&outcome);
         }
         let fatal = outcome.as_ref().is_err_and(WireError::is_fatal);
         self.state = if fatal { State::Broken } else { State::Usable };
-        outcome.map(Some).map_err(|error| self.cutoff.explain(error))
+        outcome.map(Some).map_err(|error| self.cutoff.explain_error(error))
     }
 }
 

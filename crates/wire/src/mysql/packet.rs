@@ -67,7 +67,7 @@ enum PassingOn {
 /// A stream of packets in both directions.
 ///
 /// Reading can stop between any two bytes and go on later: what has been read of a packet stays in
-/// the buffer until [`Channel::take`] or [`Channel::skip`] has all of it.
+/// the buffer until [`Channel::take_payload`] or [`Channel::skip_packet`] has all of it.
 #[derive(Debug)]
 pub(crate) struct Channel {
     stream: SocketStream,
@@ -143,7 +143,7 @@ impl Channel {
 
     /// Starts a request; its arguments are to be appended to what is returned.
     #[inline]
-    pub(crate) fn command(&mut self, code: u8) -> Result<&mut Vec<u8>, WireError> {
+    pub(crate) fn begin_command(&mut self, code: u8) -> Result<&mut Vec<u8>, WireError> {
         if self.start != self.end {
             return Err(self.unasked());
         }
@@ -161,8 +161,8 @@ impl Channel {
         &mut self.output
     }
 
-    /// Sends what [`Channel::command`] or [`Channel::payload`] started: in one write, unless it is
-    /// longer than a packet can be.
+    /// Sends what [`Channel::begin_command`] or [`Channel::payload`] started: in one write, unless
+    /// it is longer than a packet can be.
     #[inline]
     pub(crate) fn send(&mut self) -> Result<(), WireError> {
         let length = self.output.len() - HEADER;
@@ -196,7 +196,7 @@ impl Channel {
 
     /// Waits for the next packet and looks at its beginning.
     #[inline]
-    pub(crate) fn head(&mut self) -> Result<Head, WireError> {
+    pub(crate) fn await_head(&mut self) -> Result<Head, WireError> {
         if self.end - self.start <= HEADER {
             self.fill_head()?;
         }
@@ -222,7 +222,7 @@ impl Channel {
 
     /// Takes the payload of the packet that `head` describes.
     #[inline]
-    pub(crate) fn take(&mut self, head: Head) -> Result<&[u8], WireError> {
+    pub(crate) fn take_payload(&mut self, head: Head) -> Result<&[u8], WireError> {
         if head.is_full() {
             return self.take_joined();
         }
@@ -239,7 +239,7 @@ impl Channel {
 
     /// Passes over the packet that `head` describes, and over those that continue it.
     #[inline]
-    pub(crate) fn skip(&mut self, head: Head) -> Result<(), WireError> {
+    pub(crate) fn skip_packet(&mut self, head: Head) -> Result<(), WireError> {
         let whole = HEADER + head.length;
         if !head.is_full() && whole <= self.end - self.start {
             self.start += whole;
@@ -252,7 +252,7 @@ impl Channel {
 
     /// Passes over packets that are there as a whole and in order, at most `most` of them and as
     /// long as `plain` likes their first byte; returns how many. This is the fast lane of rows:
-    /// whatever it stops at, [`Channel::head`] judges.
+    /// whatever it stops at, [`Channel::await_head`] judges.
     #[inline]
     pub(crate) fn skip_ready(&mut self, most: u64, plain: impl Fn(u8) -> bool) -> u64 {
         let ready = &self.input[..self.end];
@@ -282,7 +282,7 @@ impl Channel {
         self.let_go();
     }
 
-    /// Passes over what [`Channel::skip`] left.
+    /// Passes over what [`Channel::skip_packet`] left.
     fn pass(&mut self) -> Result<(), WireError> {
         while self.passing > 0 || self.passing_on == PassingOn::Yes {
             if self.passing == 0 {
@@ -431,7 +431,7 @@ impl Channel {
         while self.end - self.start < need {
             if self.end == self.input.len() {
                 let grown = (self.input.len() * 2).min(need.max(INPUT));
-                self.held.as_mut().map_or(Ok(()), |held| held.cover(grown))?;
+                self.held.as_mut().map_or(Ok(()), |held| held.cover_bytes(grown))?;
                 self.input.resize(grown, 0);
             }
             self.read_more()?;
@@ -461,7 +461,7 @@ impl Channel {
     }
 
     /// Reads and drops what comes until the other side closes, or sends too much to be waited for.
-    pub(crate) fn drain(&mut self) {
+    pub(crate) fn drain_input(&mut self) {
         for _ in 0..DRAINED_READS {
             if !matches!(self.stream.read(&mut self.input), Ok(1..)) {
                 return;
@@ -548,16 +548,16 @@ impl Channel {
     /// Waits for a command; returns its code and its arguments.
     pub(crate) fn await_command(&mut self) -> Result<(u8, &[u8]), WireError> {
         self.number = 0;
-        let head = self.head()?;
-        Ok((head.kind, &self.take(head)?[1..]))
+        let head = self.await_head()?;
+        Ok((head.kind, &self.take_payload(head)?[1..]))
     }
 
     /// Takes the next payload, which may be empty.
     pub(crate) fn take_piece(&mut self) -> Result<&[u8], WireError> {
         self.fill(HEADER)?;
         if self.header().0 > 0 {
-            let head = self.head()?;
-            return self.take(head);
+            let head = self.await_head()?;
+            return self.take_payload(head);
         }
         self.continuation(0)?;
         self.start += HEADER;
@@ -566,7 +566,7 @@ impl Channel {
     }
 
     /// Number that the next packet must bear.
-    pub(crate) fn number(&self) -> u8 {
+    pub(crate) fn packet_number(&self) -> u8 {
         self.number
     }
 
@@ -631,7 +631,7 @@ mod tests {
             theirs.write_all(words).unwrap();
             drop(theirs);
             let mut channel = Channel::new(ours.into());
-            channel.command(3).unwrap().extend_from_slice(b"SELECT 1");
+            channel.begin_command(3).unwrap().extend_from_slice(b"SELECT 1");
             let text = channel.send().unwrap_err().to_string();
             assert!(text.contains(expected), "{text}");
         }

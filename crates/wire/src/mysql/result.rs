@@ -51,13 +51,13 @@ pub(super) enum Answer {
 
 /// Reads the first packet of an answer.
 #[inline]
-pub(super) fn answer(channel: &mut Channel) -> Result<Answer, WireError> {
-    let head = channel.head()?;
-    let payload = channel.take(head)?;
+pub(super) fn read_answer(channel: &mut Channel) -> Result<Answer, WireError> {
+    let head = channel.await_head()?;
+    let payload = channel.take_payload(head)?;
     match head.kind {
         // As every result of a point query begins.
         1 if payload.len() == 1 => Ok(Answer::Columns(1)),
-        OK => codec::done(payload).map(Answer::Done),
+        OK => codec::read_ok_packet(payload).map(Answer::Done),
         ERR => Err(server_error(payload)),
         NULL => Err(unwanted_file()),
         _ => {
@@ -113,14 +113,14 @@ impl Reading {
     ) -> Result<StatementCounts, WireError> {
         loop {
             match self.stage {
-                Stage::Answer => match answer(channel)? {
+                Stage::Answer => match read_answer(channel)? {
                     Answer::Done(done) => {
                         if !self.add(done).more {
                             return Ok(self.outcome);
                         }
                     }
                     Answer::Columns(columns) => {
-                        sink.begin(columns);
+                        sink.begin_result(columns);
                         self.stage = Stage::Columns(columns);
                     }
                 },
@@ -165,7 +165,7 @@ impl Reading {
                     Form::Binary => channel.skip_ready(u64::MAX, |kind| kind == OK),
                 };
             }
-            let head = channel.head()?;
+            let head = channel.await_head()?;
             if let Some(done) = end_of_rows(channel, head, self.ending)? {
                 return Ok(done);
             }
@@ -173,9 +173,9 @@ impl Reading {
                 return Err(no_row(head.kind));
             }
             if K::LOOKS {
-                sink.row(channel.take(head)?)?;
+                sink.take_row(channel.take_payload(head)?)?;
             } else {
-                channel.skip(head)?;
+                channel.skip_packet(head)?;
             }
             self.outcome.rows += 1;
         }
@@ -188,7 +188,7 @@ pub(super) trait Sink {
     const LOOKS: bool = true;
 
     /// A result of that many columns begins.
-    fn begin(&mut self, _columns: u64) {}
+    fn begin_result(&mut self, _columns: u64) {}
 
     /// The definition of the next column.
     fn column(&mut self, _definition: &[u8]) -> Result<(), WireError> {
@@ -196,7 +196,7 @@ pub(super) trait Sink {
     }
 
     /// The next row.
-    fn row(&mut self, _row: &[u8]) -> Result<(), WireError> {
+    fn take_row(&mut self, _row: &[u8]) -> Result<(), WireError> {
         Ok(())
     }
 }
@@ -217,7 +217,7 @@ pub(super) struct TextRows {
 }
 
 impl Sink for TextRows {
-    fn begin(&mut self, _columns: u64) {
+    fn begin_result(&mut self, _columns: u64) {
         let held = std::mem::take(&mut self.rows.held);
         self.rows = Rows { held, ..Rows::default() };
     }
@@ -229,13 +229,13 @@ impl Sink for TextRows {
             reader.string()?;
         }
         let name = reader.string()?;
-        self.size.add(0, name.len(), &mut self.rows.held)?;
+        self.size.add_row(0, name.len(), &mut self.rows.held)?;
         self.rows.columns.push(latin1::decode(name));
         Ok(())
     }
 
-    fn row(&mut self, row: &[u8]) -> Result<(), WireError> {
-        self.size.add(self.rows.columns.len(), row.len(), &mut self.rows.held)?;
+    fn take_row(&mut self, row: &[u8]) -> Result<(), WireError> {
+        self.size.add_row(self.rows.columns.len(), row.len(), &mut self.rows.held)?;
         let mut reader = Reader(row);
         let mut values = Vec::with_capacity(self.rows.columns.len());
         for _ in &self.rows.columns {
@@ -256,9 +256,9 @@ pub(super) struct BinaryRows<'a> {
 }
 
 impl Sink for BinaryRows<'_> {
-    fn begin(&mut self, columns: u64) {
+    fn begin_result(&mut self, columns: u64) {
         self.columns.clear();
-        self.rows.begin(columns as usize);
+        self.rows.begin_rows(columns as usize);
     }
 
     fn column(&mut self, definition: &[u8]) -> Result<(), WireError> {
@@ -266,7 +266,7 @@ impl Sink for BinaryRows<'_> {
         Ok(())
     }
 
-    fn row(&mut self, row: &[u8]) -> Result<(), WireError> {
+    fn take_row(&mut self, row: &[u8]) -> Result<(), WireError> {
         binary::push_row(row, self.columns, self.rows)?;
         self.rows.check_size()
     }
@@ -298,14 +298,14 @@ fn pass_columns<K: Sink>(
         *left -= channel.skip_ready(*left, |kind| kind != ERR);
     }
     while *left > 0 {
-        let head = channel.head()?;
+        let head = channel.await_head()?;
         if head.kind == ERR {
-            return Err(server_error(channel.take(head)?));
+            return Err(server_error(channel.take_payload(head)?));
         }
         if K::LOOKS {
-            sink.column(channel.take(head)?)?;
+            sink.column(channel.take_payload(head)?)?;
         } else {
-            channel.skip(head)?;
+            channel.skip_packet(head)?;
         }
         *left -= 1;
     }
@@ -313,10 +313,10 @@ fn pass_columns<K: Sink>(
 }
 
 fn expect_eof(channel: &mut Channel) -> Result<(), WireError> {
-    let head = channel.head()?;
+    let head = channel.await_head()?;
     match head.kind {
-        EOF if head.length() < EOF_LENGTH => channel.skip(head),
-        ERR => Err(server_error(channel.take(head)?)),
+        EOF if head.length() < EOF_LENGTH => channel.skip_packet(head),
+        ERR => Err(server_error(channel.take_payload(head)?)),
         kind => Err(WireError::Protocol(format!("packet of kind {kind:#x} after the last column"))),
     }
 }
@@ -330,11 +330,13 @@ fn end_of_rows(
 ) -> Result<Option<OkPacket>, WireError> {
     match (head.kind, ending) {
         // A row can begin with this byte too: the length of a value over 16 MiB.
-        (EOF, Ending::Ok) if !head.is_full() => codec::done(channel.take(head)?).map(Some),
-        (EOF, Ending::Eof) if head.length() < EOF_LENGTH => {
-            codec::end_of_rows(channel.take(head)?).map(Some)
+        (EOF, Ending::Ok) if !head.is_full() => {
+            codec::read_ok_packet(channel.take_payload(head)?).map(Some)
         }
-        (ERR, _) => Err(server_error(channel.take(head)?)),
+        (EOF, Ending::Eof) if head.length() < EOF_LENGTH => {
+            codec::end_of_rows(channel.take_payload(head)?).map(Some)
+        }
+        (ERR, _) => Err(server_error(channel.take_payload(head)?)),
         _ => Ok(None),
     }
 }

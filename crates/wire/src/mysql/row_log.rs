@@ -110,7 +110,7 @@ impl MysqlConnection {
              @source_binlog_checksum = @@global.binlog_checksum",
         )?;
         self.run("SET @mariadb_slave_capability = 4")?;
-        let payload = self.channel.command(BINLOG_DUMP)?;
+        let payload = self.channel.begin_command(BINLOG_DUMP)?;
         payload.extend_from_slice(&from.offset.to_le_bytes());
         payload.extend_from_slice(&NON_BLOCKING.to_le_bytes());
         payload.extend_from_slice(&server_id(self.id).to_le_bytes());
@@ -118,8 +118,8 @@ impl MysqlConnection {
         self.channel.send()?;
         // Nothing else can be asked once the server streams.
         self.state = State::Broken;
-        self.cutoff.note(STREAM_TIMEOUT);
-        stream(&mut self.channel, table, give).map_err(|error| self.cutoff.explain(error))
+        self.cutoff.set_deadline(STREAM_TIMEOUT);
+        stream(&mut self.channel, table, give).map_err(|error| self.cutoff.explain_error(error))
     }
 }
 
@@ -131,8 +131,8 @@ fn stream(
 ) -> Result<(), WireError> {
     let mut reading = Reading::of(table);
     loop {
-        let head = channel.head()?;
-        let payload = channel.take(head)?;
+        let head = channel.await_head()?;
+        let payload = channel.take_payload(head)?;
         match payload.split_first() {
             Some((&OK, event)) => reading.event(event, give)?,
             Some((&EOF, _)) => return Ok(()),
@@ -262,7 +262,7 @@ impl<'a> Reading<'a> {
                 return Err(bad("an event has rows without end"));
             }
             self.memory += size_of::<RowChange>() + 2 * columns * size_of::<Option<u64>>();
-            self.held.cover(self.memory)?;
+            self.held.cover_bytes(self.memory)?;
             self.changes.push(match what {
                 0 => RowChange { before: None, after: Some(one) },
                 1 => {

@@ -47,8 +47,8 @@ enum TypesSent {
 impl Statement {
     /// Reads the answer to a request to prepare.
     pub(super) fn read(channel: &mut Channel, ending: Ending) -> Result<Statement, WireError> {
-        let head = channel.head()?;
-        let payload = channel.take(head)?;
+        let head = channel.await_head()?;
+        let payload = channel.take_payload(head)?;
         if head.kind == ERR {
             return Err(server_error(payload));
         }
@@ -84,7 +84,7 @@ impl Statement {
                 self.types.len()
             )));
         }
-        let output = channel.command(EXECUTE)?;
+        let output = channel.begin_command(EXECUTE)?;
         let bits = output.len() + BEFORE_NULLS;
         output.extend_from_slice(&self.beginning);
         if count == 0 {
@@ -144,14 +144,14 @@ impl Statement {
 
     /// Lets the server forget the statement; it does not answer.
     pub(super) fn close(self, channel: &mut Channel) -> Result<(), WireError> {
-        channel.command(CLOSE)?.extend_from_slice(&self.id.to_le_bytes());
+        channel.begin_command(CLOSE)?.extend_from_slice(&self.id.to_le_bytes());
         channel.send()
     }
 
     /// An execution was answered: its types are known to the server unless it refused, for whether
     /// it noted them before is then unknown.
     #[inline]
-    pub(super) fn answered(&mut self, outcome: &Result<StatementCounts, WireError>) {
+    pub(super) fn note_outcome(&mut self, outcome: &Result<StatementCounts, WireError>) {
         self.bound = if outcome.is_ok() { TypesSent::Yes } else { TypesSent::No };
     }
 }

@@ -50,10 +50,10 @@ fn connection(ending: Ending) -> (MysqlConnection, UnixStream) {
         user: "ann".to_owned(),
         password: Secret::default(),
         database: String::new(),
-        security: crate::tls::Security::off(),
+        security: crate::tls::Security::without_tls(),
     };
     let ours = SocketStream::from(ours);
-    let cutoff = Cutoff::of(ours.watched()).unwrap();
+    let cutoff = Cutoff::for_socket(ours.weak_socket()).unwrap();
     let (channel, greeting, its_ending) = MysqlConnection::log_in(ours, &endpoint).unwrap();
     let mut connection = MysqlConnection::new(channel, cutoff, greeting, its_ending);
     assert_eq!(connection.ending, ending);

@@ -41,7 +41,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Refuses what is left over.
-    pub(crate) fn end(self) -> Result<(), WireError> {
+    pub(crate) fn expect_end(self) -> Result<(), WireError> {
         if self.0.is_empty() {
             return Ok(());
         }
@@ -89,7 +89,7 @@ pub(crate) fn server_error(body: &[u8]) -> ServerError {
 /// Rows changed according to a CommandComplete: `INSERT 0 3`, `UPDATE 5`, `COPY 10`. Zero for
 /// `SELECT 7`, whose rows were counted as they came, and for commands that count nothing.
 #[inline]
-pub(super) fn affected(body: &[u8]) -> u64 {
+pub(super) fn affected_rows(body: &[u8]) -> u64 {
     if body.first() == Some(&b'S') {
         return 0;
     }
@@ -107,7 +107,7 @@ pub(super) fn parameter_oids(body: &[u8]) -> Result<Vec<u32>, WireError> {
     let mut fields = Fields(body);
     let count = fields.u16()?;
     let oids = (0..count).map(|_| fields.u32()).collect::<Result<_, _>>()?;
-    fields.end()?;
+    fields.expect_end()?;
     Ok(oids)
 }
 
@@ -121,7 +121,7 @@ pub(super) fn begin_rows(rows: &mut Rows, body: &[u8]) -> Result<(), WireError> 
         // Table, column, type, size, modifier and format.
         fields.bytes(18)?;
     }
-    fields.end()
+    fields.expect_end()
 }
 
 /// DataRow in text format, of a result whose columns were described.
@@ -139,7 +139,7 @@ pub(super) fn push_row(rows: &mut Rows, body: &[u8]) -> Result<(), WireError> {
         });
     }
     rows.rows.push(row);
-    fields.end()
+    fields.expect_end()
 }
 
 /// DataRow in text format, of an execution; its first row says how many columns there are.
@@ -147,7 +147,7 @@ pub(super) fn fetch_row(rows: &mut RowBuffer, body: &[u8]) -> Result<(), WireErr
     let mut fields = Fields(body);
     let count = usize::from(fields.u16()?);
     if rows.columns() == 0 {
-        rows.begin(count);
+        rows.begin_rows(count);
     }
     if count != rows.columns() {
         return Err(ragged(count, rows.columns()));
@@ -158,7 +158,7 @@ pub(super) fn fetch_row(rows: &mut RowBuffer, body: &[u8]) -> Result<(), WireErr
             length => rows.push_text(fields.bytes(length as usize)?),
         }
     }
-    fields.end()
+    fields.expect_end()
 }
 
 #[cold]
@@ -188,7 +188,7 @@ mod tests {
             (b"UPDATE 99999999999999999999999\0", 0),
             (b"", 0),
         ] {
-            assert_eq!(affected(tag), expected, "{}", tag.escape_ascii());
+            assert_eq!(affected_rows(tag), expected, "{}", tag.escape_ascii());
         }
     }
 
@@ -239,7 +239,7 @@ mod tests {
             for (row, values) in values.iter().enumerate() {
                 for (column, value) in values.iter().enumerate() {
                     let expected = value.as_ref().map(|text| text.as_bytes());
-                    prop_assert_eq!(fetched.text(row, column), expected);
+                    prop_assert_eq!(fetched.text_at(row, column), expected);
                 }
             }
             prop_assert_eq!(&rows.rows, &values);
@@ -250,7 +250,7 @@ mod tests {
         fn no_body_makes_a_parser_panic(body in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut rows = Rows::default();
             server_error(&body);
-            affected(&body);
+            affected_rows(&body);
             let _ = parameter_oids(&body);
             let _ = begin_rows(&mut rows, &body);
             let _ = push_row(&mut rows, &body);

@@ -72,7 +72,7 @@ impl PostgresConnection {
             }
         }
         match polled {
-            Err(WireError::Broken(error)) => Err(answer.broken(error)),
+            Err(WireError::Broken(error)) => Err(answer.explain_break(error)),
             other => other,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::answer::{affected, begin_rows, fetch_row, parameter_oids, push_row, server_error};
+use super::answer::{affected_rows, begin_rows, fetch_row, parameter_oids, push_row, server_error};
 use super::incoming::RowBodies;
 use super::outgoing::Results;
 use crate::client::{Rows, StatementCounts};
@@ -59,10 +59,10 @@ impl Answer {
     }
 
     #[inline]
-    pub(super) fn complete(&mut self, body: &[u8]) {
+    pub(super) fn complete_statement(&mut self, body: &[u8]) {
         self.completed += 1;
         if self.direction == Direction::In {
-            self.outcome.affected += affected(body);
+            self.outcome.affected += affected_rows(body);
         }
         self.direction = Direction::In;
     }
@@ -72,7 +72,7 @@ impl Answer {
     /// # Errors
     /// The server reported the end of more or fewer statements than there were.
     #[inline]
-    pub(super) fn result(&self) -> Result<StatementCounts, WireError> {
+    pub(super) fn final_counts(&self) -> Result<StatementCounts, WireError> {
         match (self.form, self.completed) {
             (Form::Extended, 1) | (Form::Simple, 1..) => Ok(self.outcome),
             _ => Err(self.incomplete()),
@@ -88,7 +88,7 @@ impl Answer {
     }
 
     #[cold]
-    pub(super) fn refused(&mut self, body: &[u8]) {
+    pub(super) fn note_error(&mut self, body: &[u8]) {
         if self.error.is_none() {
             self.error = Some(server_error(body));
         }
@@ -96,7 +96,7 @@ impl Answer {
 
     /// A broken connection, explained by the server's last error if it sent one.
     #[cold]
-    pub(super) fn broken(&mut self, error: io::Error) -> WireError {
+    pub(super) fn explain_break(&mut self, error: io::Error) -> WireError {
         WireError::Broken(match self.error.take() {
             Some(last) => {
                 io::Error::new(error.kind(), format!("the server ended the session: {last}"))
@@ -119,7 +119,7 @@ pub(super) trait Sink {
     fn columns(&mut self, _body: &[u8]) -> Result<(), WireError> {
         Ok(())
     }
-    fn row(&mut self, _body: &[u8]) -> Result<(), WireError> {
+    fn take_row(&mut self, _body: &[u8]) -> Result<(), WireError> {
         Ok(())
     }
 }
@@ -149,11 +149,11 @@ impl Sink for TextRows {
     const BODIES: RowBodies = RowBodies::Keep;
 
     fn columns(&mut self, body: &[u8]) -> Result<(), WireError> {
-        self.size.add(0, body.len(), &mut self.rows.held)?;
+        self.size.add_row(0, body.len(), &mut self.rows.held)?;
         begin_rows(&mut self.rows, body)
     }
-    fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
-        self.size.add(self.rows.columns.len(), body.len(), &mut self.rows.held)?;
+    fn take_row(&mut self, body: &[u8]) -> Result<(), WireError> {
+        self.size.add_row(self.rows.columns.len(), body.len(), &mut self.rows.held)?;
         push_row(&mut self.rows, body)
     }
 }
@@ -166,7 +166,7 @@ impl Sink for FetchedText<'_> {
     const BODIES: RowBodies = RowBodies::Keep;
     const RESULTS: Results = Results::Text;
 
-    fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
+    fn take_row(&mut self, body: &[u8]) -> Result<(), WireError> {
         fetch_row(self.0, body)?;
         self.0.check_size()
     }

@@ -175,7 +175,7 @@ impl Incoming {
         }
         if self.end == self.buffer.len() {
             let grown = self.buffer.len() * 2;
-            self.held.cover(grown)?;
+            self.held.cover_bytes(grown)?;
             self.buffer.resize(grown, 0);
         }
         self.end += read_some(source, &mut self.buffer[self.end..])?;

@@ -57,7 +57,7 @@ pub(super) fn encrypt(
     stream.read_exact(&mut answer)?;
     match answer[0] {
         b'S' => stream.encrypt(security),
-        b'N' => security.without().map(|()| stream),
+        b'N' => security.permit_plaintext().map(|()| stream),
         other => Err(WireError::Protocol(format!(
             "the question for encryption was answered by '{}'",
             other.escape_ascii()
@@ -186,11 +186,11 @@ impl<S: Write> Login<'_, S> {
             }
             (10, Sasl::None) => self.begin_scram(fields)?,
             (11, Sasl::Begun(exchange)) => {
-                let proof = exchange.answer(fields.0, self.password()?)?;
+                let proof = exchange.answer_challenge(fields.0, self.password()?)?;
                 self.reply(proof.message.as_bytes())?;
                 self.sasl = Sasl::Proved(proof);
             }
-            (12, Sasl::Proved(proof)) => proof.check(fields.0)?,
+            (12, Sasl::Proved(proof)) => proof.check_final_message(fields.0)?,
             (kind, _) => return Err(unsupported(kind)),
         }
         Ok(false)

@@ -114,15 +114,15 @@ impl PostgresConnection {
         endpoint: &Endpoint,
         limit: Duration,
     ) -> Result<PostgresConnection, WireError> {
-        let mut cutoff = Cutoff::of(stream.watched())?;
-        cutoff.note(limit);
+        let mut cutoff = Cutoff::for_socket(stream.weak_socket())?;
+        cutoff.set_deadline(limit);
         let mut incoming = Incoming::of_login();
         let begun = login::encrypt(stream, &endpoint.security).and_then(|mut stream| {
             let privacy = stream.privacy();
             let session = login::log_in(&mut stream, &mut incoming, endpoint, privacy)?;
             Ok((stream, session))
         });
-        let (stream, session) = begun.map_err(|error| cutoff.explain(error))?;
+        let (stream, session) = begun.map_err(|error| cutoff.explain_error(error))?;
         incoming.end_login();
         cutoff.set_patience(Patience::QUESTION);
         Ok(PostgresConnection {
@@ -146,7 +146,7 @@ impl PostgresConnection {
         }
         self.usable = false;
         self.outgoing.clear();
-        self.cutoff.begin();
+        self.cutoff.begin_request();
         Ok(())
     }
 
@@ -162,9 +162,9 @@ impl PostgresConnection {
     /// Closes an exchange: the connection may be used again unless it failed for good.
     #[inline]
     fn settle<T>(&mut self, result: Result<T, WireError>) -> Result<T, WireError> {
-        self.cutoff.end();
+        self.cutoff.end_request();
         match result {
-            Err(error) if error.is_fatal() => Err(self.cutoff.explain(error)),
+            Err(error) if error.is_fatal() => Err(self.cutoff.explain_error(error)),
             result => {
                 self.usable = true;
                 result
@@ -188,11 +188,11 @@ impl PostgresConnection {
         self.cutoff.part_within(LAST_WORDS_TIMEOUT);
         while let Ok(message) = self.incoming.next(&mut self.stream, RowBodies::Skip) {
             if message.tag == b'E' {
-                answer.refused(message.body);
+                answer.note_error(message.body);
                 break;
             }
         }
-        answer.broken(error)
+        answer.explain_break(error)
     }
 
     /// Takes one message.
@@ -207,19 +207,19 @@ impl PostgresConnection {
         let message = match self.incoming.next(&mut source, K::BODIES) {
             Ok(message) => message,
             Err(error) if error.is_not_yet() => return Err(error),
-            Err(WireError::Broken(error)) => return Err(answer.broken(error)),
+            Err(WireError::Broken(error)) => return Err(answer.explain_break(error)),
             Err(error) => return Err(error),
         };
         match message.tag {
             b'D' => {
                 answer.outcome.rows += 1;
-                sink.row(message.body)?;
+                sink.take_row(message.body)?;
             }
             b'C' => {
-                answer.complete(message.body);
+                answer.complete_statement(message.body);
             }
             b'Z' => return Ok(Event::Ready),
-            b'E' => answer.refused(message.body),
+            b'E' => answer.note_error(message.body),
             // EmptyQueryResponse stands for a CommandComplete.
             b'I' => answer.completed += 1,
             b'T' => sink.columns(message.body)?,
@@ -280,7 +280,7 @@ impl PostgresConnection {
         self.put_text(sql)?;
         let mut answer = Answer::new(Form::Simple);
         self.finish(Waiting::UntilThere, &mut answer, sink)?;
-        answer.result()
+        answer.final_counts()
     }
 
     fn parse(&mut self, sql: &str) -> Result<StatementId, WireError> {
@@ -319,7 +319,7 @@ impl PostgresConnection {
         self.put(id, args, K::RESULTS)?;
         let mut answer = Answer::new(Form::Extended);
         self.finish(Waiting::UntilThere, &mut answer, sink)?;
-        answer.result()
+        answer.final_counts()
     }
 
     /// Sends an execution.
@@ -331,7 +331,7 @@ impl PostgresConnection {
                 id.0
             )));
         };
-        statement.compose(&mut self.outgoing, args, results)?;
+        statement.compose_execution(&mut self.outgoing, args, results)?;
         self.send()
     }
 
@@ -393,7 +393,7 @@ impl Client for PostgresConnection {
         self.settle(result).map(|_| kept.rows)
     }
 
-    fn bulk(
+    fn bulk_load(
         &mut self,
         target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
@@ -464,7 +464,7 @@ impl Pollable for PostgresConnection {
                 Ok(None)
             }
             finished => {
-                let outcome = finished.and_then(|()| answer.result());
+                let outcome = finished.and_then(|()| answer.final_counts());
                 self.settle(outcome).map(Some)
             }
         }

@@ -138,7 +138,7 @@ impl Statement {
     /// # Errors
     /// A wrong number of parameters, or values too long for one message; nothing was sent.
     #[inline]
-    pub(super) fn compose(
+    pub(super) fn compose_execution(
         &self,
         out: &mut Vec<u8>,
         args: &dyn Args,
@@ -221,7 +221,7 @@ mod tests {
 
     fn composed(oids: &[u32], args: &[Param<'_>]) -> Vec<u8> {
         let mut out = b"left over".to_vec();
-        Statement::new("7", oids).compose(&mut out, &args, Results::Binary).unwrap();
+        Statement::new("7", oids).compose_execution(&mut out, &args, Results::Binary).unwrap();
         out
     }
 
@@ -271,7 +271,7 @@ mod tests {
     fn a_wrong_number_of_parameters_is_refused_before_anything_is_sent() {
         let statement = Statement::new("0", &[23]);
         let mut out = Vec::new();
-        let error = statement.compose(&mut out, &&[][..], Results::Text).unwrap_err();
+        let error = statement.compose_execution(&mut out, &&[][..], Results::Text).unwrap_err();
         assert!(error.to_string().contains("takes 1 parameters and 0"));
     }
 }

@@ -114,7 +114,11 @@ impl Exchange {
     ///
     /// # Errors
     /// A challenge that is not well formed, is not about our nonce, or is absurdly dear.
-    pub(super) fn answer(&self, challenge: &[u8], password: &str) -> Result<Proof, WireError> {
+    pub(super) fn answer_challenge(
+        &self,
+        challenge: &[u8],
+        password: &str,
+    ) -> Result<Proof, WireError> {
         let challenge = std::str::from_utf8(challenge).map_err(|_| malformed("is not text"))?;
         let mut attributes = challenge.split(',');
         let mut take = |name: &str| attributes.next().and_then(|item| item.strip_prefix(name));
@@ -145,7 +149,7 @@ impl Proof {
     ///
     /// # Errors
     /// The server did not prove that it knows the password.
-    pub(super) fn check(&self, last: &[u8]) -> Result<(), WireError> {
+    pub(super) fn check_final_message(&self, last: &[u8]) -> Result<(), WireError> {
         let shown = last.strip_prefix(b"v=").and_then(|text| {
             BASE64.decode(text.split(|byte| *byte == b',').next().unwrap_or_default()).ok()
         });
@@ -191,15 +195,15 @@ mod tests {
         let exchange = Exchange::new("abc".to_owned());
         assert_eq!(exchange.first(), "n,,n=,r=abc");
         let challenge = "r=abcdef,s=c2FsdA==,i=2";
-        let proof = exchange.answer(challenge.as_bytes(), "right").unwrap();
+        let proof = exchange.answer_challenge(challenge.as_bytes(), "right").unwrap();
         let auth_message = format!("n=,r=abc,{challenge},c=biws,r=abcdef");
         let shown = |password: &[u8]| {
             let keys = Keys::derive(password, b"salt", 2);
             format!("v={}", BASE64.encode(keys.signature(auth_message.as_bytes())))
         };
-        assert!(proof.check(shown(b"right").as_bytes()).is_ok());
+        assert!(proof.check_final_message(shown(b"right").as_bytes()).is_ok());
         for wrong in [shown(b"wrong").as_bytes(), b"v=", b"", b"e=other-error"] {
-            assert!(matches!(proof.check(wrong), Err(WireError::Protocol(_))));
+            assert!(matches!(proof.check_final_message(wrong), Err(WireError::Protocol(_))));
         }
     }
 
@@ -218,7 +222,7 @@ mod tests {
             "r=xyz,s=c2FsdA==,i=4096",
             "m=ext,r=abcd,s=c2FsdA==,i=4096",
         ] {
-            let result = exchange.answer(challenge.as_bytes(), "secret");
+            let result = exchange.answer_challenge(challenge.as_bytes(), "secret");
             let Err(WireError::Protocol(text)) = result else { panic!("{challenge:?} was taken") };
             assert!(!text.contains("secret"));
         }

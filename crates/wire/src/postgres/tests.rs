@@ -30,7 +30,7 @@ fn endpoint() -> Endpoint {
         user: "bob".to_owned(),
         password: Secret::new("secret"),
         database: String::new(),
-        security: crate::tls::Security::off(),
+        security: crate::tls::Security::without_tls(),
     }
 }
 
@@ -60,7 +60,7 @@ fn call(connection: &mut PostgresConnection, which: usize) -> Result<StatementCo
         3 => connection.prepare("SELECT 1").map(|_| StatementCounts::default()),
         4 => connection.fetch(StatementId(0), &&[Param::Int(1)][..], &mut RowBuffer::new()),
         _ => connection
-            .bulk(
+            .bulk_load(
                 &BulkTarget { table: "t", columns: &["a".to_owned()], numbers: &[] },
                 &mut |piece| {
                     piece.extend_from_slice(b"1\n");

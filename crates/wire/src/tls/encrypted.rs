@@ -153,12 +153,12 @@ impl EncryptedStream {
     }
 
     /// The socket below, for who watches over it.
-    pub(crate) fn watched(&self) -> Weak<OwnedFd> {
+    pub(crate) fn weak_socket(&self) -> Weak<OwnedFd> {
         Arc::downgrade(&self.socket)
     }
 
     /// The application's protocol, where one was agreed upon.
-    pub(super) fn carries(&self) -> Option<&[u8]> {
+    pub(super) fn agreed_protocol(&self) -> Option<&[u8]> {
         self.session.alpn_protocol()
     }
 

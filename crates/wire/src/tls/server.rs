@@ -22,7 +22,7 @@ use rustls::server::NoServerSessionStorage;
 use rustls::{Error, ServerConfig, ServerConnection};
 
 use super::encrypted::EncryptedStream;
-use super::trust::{certificates, private_key};
+use super::trust::{private_key, read_certificates};
 use crate::error::WireError;
 
 /// What a certificate is for that is made.
@@ -54,7 +54,7 @@ impl ServerSecurity {
         key: &Path,
     ) -> Result<ServerSecurity, WireError> {
         let (certificate, key) = (certificate.to_string_lossy(), key.to_string_lossy());
-        let chain = certificates(options[0], &certificate).map_err(WireError::Tls)?;
+        let chain = read_certificates(options[0], &certificate).map_err(WireError::Tls)?;
         let private = private_key(options[1], &key).map_err(WireError::Tls)?;
         ServerSecurity::new(chain, private).map_err(|error| {
             WireError::Tls(match error {
@@ -73,7 +73,7 @@ impl ServerSecurity {
     ///
     /// # Errors
     /// [`WireError::Tls`]: the system has no randomness.
-    pub fn made() -> Result<ServerSecurity, WireError> {
+    pub fn self_signed() -> Result<ServerSecurity, WireError> {
         let made = || -> Result<_, rcgen::Error> {
             let mut params = CertificateParams::new(OF_THIS_HOST.map(str::to_owned))?;
             params.distinguished_name.push(DnType::CommonName, "dbdyno engine serve");

@@ -20,7 +20,7 @@ impl About {
         format!("{} cannot be reached encrypted: {text}", self.to)
     }
 
-    pub(super) fn unnameable(&self) -> String {
+    pub(super) fn unnameable_host(&self) -> String {
         self.not_ready(&format!(
             "{:?} is no name that a certificate can have; name the host otherwise, or say \
              tls=verify-ca",
@@ -46,7 +46,7 @@ impl About {
     }
 
     /// The socket failed during the handshake.
-    pub(super) fn broken(&self, error: &io::Error, direct: bool) -> String {
+    pub(super) fn socket_failure(&self, error: &io::Error, direct: bool) -> String {
         let what = match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
                 "it agreed to encryption and then said nothing".to_owned()
@@ -67,7 +67,7 @@ impl About {
     }
 
     /// TLS itself failed.
-    pub(super) fn failed(&self, error: &Error, direct: bool) -> String {
+    pub(super) fn tls_failure(&self, error: &Error, direct: bool) -> String {
         match error {
             Error::InvalidCertificate(error) => self.not_believed(error),
             Error::PeerIncompatible(_)
@@ -109,7 +109,7 @@ impl About {
     }
 
     fn not_admitted(&self, error: &Error) -> String {
-        let TlsWords { certificate, key, .. } = TlsWords::of(self.dialect);
+        let TlsWords { certificate, key, .. } = TlsWords::for_dialect(self.dialect);
         let what = match self.tls.certificate {
             Some(_) => format!("does not take the certificate that {certificate}= names ({error})"),
             None => format!("wants a certificate of ours ({error})"),
@@ -122,7 +122,7 @@ impl About {
     }
 
     fn not_believed(&self, error: &CertificateError) -> String {
-        let ca = TlsWords::of(self.dialect).ca;
+        let ca = TlsWords::for_dialect(self.dialect).ca;
         let (whose, renew) = ("the server's certificate", "give the server a new one");
         let (what, advice) = match error {
             CertificateError::UnknownIssuer | CertificateError::BadSignature => {

@@ -15,7 +15,11 @@ use super::authorities;
 use crate::key_file;
 
 /// What all connections of an arm share. Errors say what is wrong with which file.
-pub(super) fn config(tls: &Tls, mode: TlsMode, words: TlsWords) -> Result<ClientConfig, String> {
+pub(super) fn client_config(
+    tls: &Tls,
+    mode: TlsMode,
+    words: TlsWords,
+) -> Result<ClientConfig, String> {
     let provider = Arc::new(ring::default_provider());
     let verifier = verifier(tls, mode, words, &provider)?;
     let builder = ClientConfig::builder_with_provider(provider)
@@ -26,7 +30,7 @@ pub(super) fn config(tls: &Tls, mode: TlsMode, words: TlsWords) -> Result<Client
     let (Some(certificate), Some(key)) = (&tls.certificate, &tls.key) else {
         return Ok(builder.with_no_client_auth());
     };
-    let chain = certificates(words.certificate, certificate)?;
+    let chain = read_certificates(words.certificate, certificate)?;
     let private = private_key(words.key, key)?;
     builder.with_client_auth_cert(chain, private).map_err(|error| match error {
         Error::InconsistentKeys(_) => format!(
@@ -58,7 +62,7 @@ fn verifier(
 }
 
 /// All certificates of a file.
-pub(super) fn certificates(
+pub(super) fn read_certificates(
     option: &str,
     path: &str,
 ) -> Result<Vec<CertificateDer<'static>>, String> {

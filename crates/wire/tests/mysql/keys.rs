@@ -21,7 +21,7 @@ fn switch(method: &str) -> Vec<u8> {
 }
 
 fn believing(key: ServerKey, endpoint: Endpoint) -> Endpoint {
-    Endpoint { security: Security::off().with_key(key), ..endpoint }
+    Endpoint { security: Security::without_tls().with_key(key), ..endpoint }
 }
 
 /// All that a client still says until it has gone.
@@ -166,7 +166,7 @@ fn a_file_that_is_no_key_is_complained_of_at_once() {
     for path in [file.display().to_string(), "/nowhere/key.pem".to_owned()] {
         let tls = Tls { password_key: PasswordKey::File(path.clone()), ..Tls::default() };
         let to = Transport::Tcp("127.0.0.1".to_owned(), 1);
-        let error = Security::of(&tls, Dialect::Mysql, &to).unwrap_err().to_string();
+        let error = Security::from_options(&tls, Dialect::Mysql, &to).unwrap_err().to_string();
         assert!(error.contains(&path) && error.contains("public_key.pem"), "{error}");
     }
 }

@@ -117,7 +117,7 @@ impl Server {
             user: "root".to_owned(),
             password: Secret::default(),
             database: String::new(),
-            security: dbdyno_wire::Security::off(),
+            security: dbdyno_wire::Security::without_tls(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Server {
             user: "ann".to_owned(),
             password: Secret::new("sécret"),
             database: "d".to_owned(),
-            security: dbdyno_wire::Security::off(),
+            security: dbdyno_wire::Security::without_tls(),
         }
     }
 }
@@ -166,7 +166,7 @@ fn mariadb_agrees() {
 /// The password in UTF-8, as a client sends its bytes.
 fn create_ann(root: &mut MysqlConnection) {
     let once = root.query("SELECT PASSWORD(X'73C3A963726574')").unwrap();
-    let hash = once.single().unwrap();
+    let hash = once.first_value().unwrap();
     root.run(&format!("CREATE USER ann@'%' IDENTIFIED BY PASSWORD '{hash}'")).unwrap();
     root.run("GRANT ALL ON d.* TO ann@'%'").unwrap();
 }
@@ -205,9 +205,9 @@ fn session_is_latin1(server: &Server) {
         .unwrap();
     let row: Vec<_> = rows.rows[0].iter().map(|value| value.as_deref().unwrap()).collect();
     assert_eq!(row, ["latin1", "latin1", "latin1_swedish_ci"]);
-    assert_eq!(ann.query("SELECT HEX('€ÿ“')").unwrap().single(), Some("80FF93"));
+    assert_eq!(ann.query("SELECT HEX('€ÿ“')").unwrap().first_value(), Some("80FF93"));
     let text = ann.query("SELECT CONVERT(X'E282ACC3BFE2809C' USING utf8mb4)").unwrap();
-    assert_eq!(text.single(), Some("€ÿ“"));
+    assert_eq!(text.first_value(), Some("€ÿ“"));
     Box::new(ann).close();
 }
 
@@ -276,7 +276,7 @@ fn rows_are_counted(ann: &mut MysqlConnection) {
     let statement = ann.prepare(long).unwrap();
     assert_eq!(ann.execute(statement, &vec![]).unwrap().rows, 2);
     assert_eq!(ann.run(long).unwrap().rows, 2);
-    assert_eq!(ann.query(long).unwrap().single().unwrap().len(), 17_000_000);
+    assert_eq!(ann.query(long).unwrap().first_value().unwrap().len(), 17_000_000);
     // A list of ids of which some are not there: rows, not parameters, are counted.
     let statement = ann.prepare("SELECT seq FROM seq_1_to_10 WHERE seq IN (?,?,?)").unwrap();
     let list = [9, 10, 11].map(Param::Int).to_vec();
@@ -295,7 +295,7 @@ fn changes_are_counted(ann: &mut MysqlConnection) {
     ann.run("BEGIN").unwrap();
     assert_eq!(ann.run("DELETE FROM k WHERE id > 60000").unwrap().affected, 10_000);
     ann.run("ROLLBACK").unwrap();
-    assert_eq!(ann.query("SELECT COUNT(*) FROM k").unwrap().single(), Some("70000"));
+    assert_eq!(ann.query("SELECT COUNT(*) FROM k").unwrap().first_value(), Some("70000"));
 }
 
 fn errors_leave_the_connection_usable(server: &Server, ann: &mut MysqlConnection) {
@@ -322,7 +322,7 @@ fn errors_leave_the_connection_usable(server: &Server, ann: &mut MysqlConnection
     let waiting = ann.run("SELECT * FROM k WHERE id=1 FOR UPDATE NOWAIT").unwrap_err();
     assert!(waiting.is_retryable(), "{waiting}");
     other.run("ROLLBACK").unwrap();
-    assert_eq!(ann.query("SELECT 7").unwrap().single(), Some("7"));
+    assert_eq!(ann.query("SELECT 7").unwrap().first_value(), Some("7"));
 }
 
 fn procedures_return_everything(ann: &mut MysqlConnection) {
@@ -342,7 +342,7 @@ fn rows_come_by_the_hundred(root: &mut MysqlConnection, ann: &mut MysqlConnectio
     let target = BulkTarget { table: "f", columns: &columns, numbers: &[] };
     let fill = |ann: &mut MysqlConnection, from: usize, to: usize| {
         let mut next = from;
-        ann.bulk(&target, &mut |buffer: &mut Vec<u8>| {
+        ann.bulk_load(&target, &mut |buffer: &mut Vec<u8>| {
             for _ in 0..1000 {
                 next += 1;
                 let (text, date) = ("z".repeat(next % 200), ["\\N", "2026-11-21"][next % 2]);
@@ -359,18 +359,18 @@ fn rows_come_by_the_hundred(root: &mut MysqlConnection, ann: &mut MysqlConnectio
     // A row that is there already takes all of its part away again.
     let refused = fill(ann, 49_999, 52_000);
     assert!(matches!(&refused, Err(WireError::Server(error)) if error.code == 1062), "{refused:?}");
-    assert_eq!(ann.query("SELECT COUNT(*) FROM f").unwrap().single(), Some("50000"));
+    assert_eq!(ann.query("SELECT COUNT(*) FROM f").unwrap().first_value(), Some("50000"));
     let left = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS \
                 WHERE VARIABLE_NAME='Prepared_stmt_count'";
-    let before: u64 = root.query(left).unwrap().single().unwrap().parse().unwrap();
+    let before: u64 = root.query(left).unwrap().first_value().unwrap().parse().unwrap();
     assert_eq!(fill(ann, 50_000, 60_300).unwrap(), 11_000);
-    let after: u64 = root.query(left).unwrap().single().unwrap().parse().unwrap();
+    let after: u64 = root.query(left).unwrap().first_value().unwrap().parse().unwrap();
     assert_eq!(before, after, "the server forgets the statements");
 
     // The client holds no files, and has said so.
     let refused = ann.run("LOAD DATA LOCAL INFILE 'rows' INTO TABLE f");
     assert!(matches!(refused, Err(WireError::Server(_))), "{refused:?}");
-    assert_eq!(ann.query("SELECT 7").unwrap().single(), Some("7"));
+    assert_eq!(ann.query("SELECT 7").unwrap().first_value(), Some("7"));
 }
 
 /// Characters would go into a column of bits as the bytes that they are.
@@ -382,7 +382,7 @@ fn bits_go_as_numbers(ann: &mut MysqlConnection) {
     let rows = format!("1\t00101\t{wide}\n2\t\\N\t0\n3\t11111\t10\n");
     let target = BulkTarget { table: "bits", columns: &columns, numbers: &[(1, 2), (2, 2)] };
     let mut fill = |target: &BulkTarget<'_>, rows: &str| {
-        ann.bulk(target, &mut |buffer: &mut Vec<u8>| {
+        ann.bulk_load(target, &mut |buffer: &mut Vec<u8>| {
             buffer.extend_from_slice(rows.as_bytes());
             false
         })
@@ -405,7 +405,7 @@ fn bits_go_as_numbers(ann: &mut MysqlConnection) {
     let select = ann.prepare(sql).unwrap();
     let mut rows = RowBuffer::new();
     assert_eq!(ann.fetch(select, &vec![Param::Int(5)], &mut rows).unwrap().rows, 1);
-    assert_eq!((rows.text(0, 1), rows.text(0, 2)), (Some(&b"\x05"[..]), Some(&[255; 8][..])));
+    assert_eq!((rows.text_at(0, 1), rows.text_at(0, 2)), (Some(&b"\x05"[..]), Some(&[255; 8][..])));
     assert_eq!(ann.execute(select, &vec![Param::Int(31)]).unwrap().rows, 2);
     assert_eq!(ann.run(&sql.replace('?', "5")).unwrap().rows, 1);
 }
@@ -419,7 +419,7 @@ fn characters_are_those_of_sql(ann: &mut MysqlConnection) {
     ann.execute(insert, &vec![Param::Int(2), Param::Text(TEXT.as_bytes())]).unwrap();
     let columns = ["id", "c"].map(str::to_owned);
     let target = BulkTarget { table: "named", columns: &columns, numbers: &[] };
-    let taken = ann.bulk(&target, &mut |buffer: &mut Vec<u8>| {
+    let taken = ann.bulk_load(&target, &mut |buffer: &mut Vec<u8>| {
         buffer.extend_from_slice(format!("3\t{TEXT}\n").as_bytes());
         false
     });

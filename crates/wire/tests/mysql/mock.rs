@@ -20,7 +20,7 @@ fn start(auth: Auth, password: &str, script: impl Script + 'static) -> MockServe
 }
 
 fn point() -> FixedScript {
-    FixedScript(Turn::point())
+    FixedScript(Turn::point_query())
 }
 
 /// A new folder that goes away with its content.
@@ -50,7 +50,7 @@ fn log_in_often(server: &MockServer) {
         let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
         assert_eq!(connection.run("SELECT 1").unwrap().rows, 1);
     }
-    assert_eq!((server.connections(), server.statements()), (4, 4));
+    assert_eq!((server.connection_count(), server.statements()), (4, 4));
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn statements_controls_and_connections_are_counted() {
     assert_eq!(outcome, StatementCounts { rows: 0, affected: 1 });
     assert_eq!(connection.run("COMMIT").unwrap(), StatementCounts::default());
     let rows = connection.query("SELECT c FROM t").unwrap();
-    assert_eq!(rows.single(), Some("x".repeat(119).as_str()));
-    assert_eq!((server.statements(), server.controls(), server.connections()), (3, 2, 1));
+    assert_eq!(rows.first_value(), Some("x".repeat(119).as_str()));
+    assert_eq!((server.statements(), server.control_count(), server.connection_count()), (3, 2, 1));
     assert!(connection.execute(select, &vec![]).is_err());
 }
 
@@ -195,7 +195,7 @@ fn every_nth_statement_gets_its_own_turn() {
     let refusal =
         MockReply::Error { code: 1205, sqlstate: "HY000", message: "Lock wait".to_owned() };
     let n = NonZeroU64::new(3).unwrap();
-    let script = EveryNth { n, usual: Turn::point(), rare: Turn::now(refusal) };
+    let script = EveryNth { n, usual: Turn::point_query(), rare: Turn::now(refusal) };
     let server = start(Auth::Trust, "", script);
     for _ in 0..2 {
         let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
@@ -217,7 +217,7 @@ fn every_nth_statement_gets_its_own_turn() {
 #[test]
 fn a_cut_connection_is_broken_and_not_counted() {
     let n = NonZeroU64::new(2).unwrap();
-    let script = EveryNth { n, usual: Turn::point(), rare: Turn::now(MockReply::Cut) };
+    let script = EveryNth { n, usual: Turn::point_query(), rare: Turn::now(MockReply::Cut) };
     let server = start(Auth::Trust, "", script);
     let mut connection = MysqlConnection::connect(&server.endpoint()).unwrap();
     connection.run("SELECT 1").unwrap();
@@ -244,7 +244,7 @@ fn rows_go_over_by_the_hundred_whatever_the_pieces() {
         (vec![300_000], 586),
     ] {
         let mut left = pieces.iter();
-        let taken = connection.bulk(&target, &mut |buffer| {
+        let taken = connection.bulk_load(&target, &mut |buffer| {
             assert!(buffer.is_empty());
             (0..*left.next().unwrap()).for_each(|_| buffer.extend_from_slice(b"1\tabcdefg\n"));
             left.len() > 0

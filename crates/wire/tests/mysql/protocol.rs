@@ -173,7 +173,7 @@ fn rows_are_kept_in_both_manners_and_in_any_pieces() {
         assert_eq!(outcome, StatementCounts { rows: 2, affected: 0 });
         let shown: Vec<_> = (0..2)
             .flat_map(|row| (0..3).map(move |column| (row, column)))
-            .map(|(row, column)| rows.text(row, column))
+            .map(|(row, column)| rows.text_at(row, column))
             .collect();
         let expected = [Some(&b"65535"[..]), Some(b"2026-01-02"), Some(b"x"), None, None];
         assert_eq!(shown[..5], expected);
@@ -377,7 +377,7 @@ fn text_travels_as_latin1() {
         peer.write(&packets(1, &[b"\x01", COLUMN, b"\x02\x80\xe9", OK_EOF]));
     });
     let mut connection = MysqlConnection::connect(&endpoint).unwrap();
-    assert_eq!(connection.query("SELECT '€é'").unwrap().single(), Some("€é"));
+    assert_eq!(connection.query("SELECT '€é'").unwrap().first_value(), Some("€é"));
     player.join().unwrap();
 }
 
@@ -398,7 +398,7 @@ fn refused_rows_are_rolled_back_and_the_connection_is_usable() {
     let mut connection = MysqlConnection::connect(&endpoint).unwrap();
     let target = BulkTarget { table: "t", columns: &["id".to_owned()], numbers: &[] };
     let mut asked = 0;
-    let refused = connection.bulk(&target, &mut |_| {
+    let refused = connection.bulk_load(&target, &mut |_| {
         asked += 1;
         false
     });

@@ -93,7 +93,7 @@ pub(crate) fn stage(play: impl FnOnce(&mut Peer) + Send + 'static) -> (Endpoint,
         user: "ann".to_owned(),
         password: Secret::new("secret"),
         database: "d".to_owned(),
-        security: dbdyno_wire::Security::off(),
+        security: dbdyno_wire::Security::without_tls(),
     };
     let player = thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();

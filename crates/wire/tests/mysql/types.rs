@@ -81,11 +81,11 @@ pub(crate) fn read_back(ann: &mut MysqlConnection) {
         assert_eq!((rows.rows(), rows.columns()), (values.len() + 1, 3));
         for (row, expected) in text.rows.iter().enumerate() {
             assert_eq!(rows.int(row, 0), Some(row as i64));
-            let got = rows.text(row, 1).map(latin1);
+            let got = rows.text_at(row, 1).map(latin1);
             assert_eq!(got, expected[1], "{kind}, {}", values.get(row).unwrap_or(&"NULL"));
-            assert_eq!(rows.text(row, 2).map(latin1), expected[2]);
+            assert_eq!(rows.text_at(row, 2).map(latin1), expected[2]);
         }
-        assert_eq!(rows.text(values.len(), 1), None, "{kind}: NULL");
+        assert_eq!(rows.text_at(values.len(), 1), None, "{kind}: NULL");
     }
     expressions(ann, &mut rows);
     random_doubles(ann, &mut rows);
@@ -104,13 +104,14 @@ fn expressions(ann: &mut MysqlConnection, rows: &mut RowBuffer) {
     let text = ann.query(sql).unwrap();
     let statement = ann.prepare(sql).unwrap();
     ann.fetch(statement, &vec![], rows).unwrap();
-    let got: Vec<_> = (0..rows.columns()).map(|column| rows.text(0, column).map(latin1)).collect();
+    let got: Vec<_> =
+        (0..rows.columns()).map(|column| rows.text_at(0, column).map(latin1)).collect();
     assert_eq!(got, text.rows[0]);
     assert_eq!(rows.int(0, 0), Some(55), "a sum without a fraction is an integer");
 
     let none = ann.prepare("SELECT seq, 'x' FROM seq_1_to_10 WHERE seq > 99").unwrap();
     assert_eq!(ann.fetch(none, &vec![], rows).unwrap(), StatementCounts::default());
-    assert_eq!((rows.rows(), rows.columns(), rows.text(0, 0)), (0, 2, None));
+    assert_eq!((rows.rows(), rows.columns(), rows.text_at(0, 0)), (0, 2, None));
     let change = ann.prepare("UPDATE ty0 SET v=1 WHERE id=0").unwrap();
     assert_eq!(ann.fetch(change, &vec![], rows).unwrap().affected, 1);
     assert_eq!((rows.rows(), rows.columns()), (0, 0));
@@ -135,7 +136,7 @@ fn random_doubles(ann: &mut MysqlConnection, rows: &mut RowBuffer) {
     assert_eq!(rows.rows(), 20_000);
     for (row, expected) in text.rows.iter().enumerate() {
         for (column, expected) in expected.iter().enumerate() {
-            assert_eq!(rows.text(row, column).map(latin1), *expected);
+            assert_eq!(rows.text_at(row, column).map(latin1), *expected);
         }
     }
 }
@@ -168,6 +169,6 @@ fn parameters_as_text(ann: &mut MysqlConnection, rows: &mut RowBuffer) {
         .unwrap();
     assert_eq!(ann.fetch(select, &as_text, rows).unwrap().rows, 1);
     for (column, value) in values.iter().enumerate() {
-        assert_eq!(rows.text(0, column), Some(value.as_bytes()));
+        assert_eq!(rows.text_at(0, column), Some(value.as_bytes()));
     }
 }

@@ -18,7 +18,7 @@ pub fn entries() -> Vec<LoadEntry> {
 }
 
 /// Whether a load of this name comes with dbdyno.
-pub fn has(name: &str) -> bool {
+pub(crate) fn has_load(name: &str) -> bool {
     find(&entries(), name).is_some()
 }
 

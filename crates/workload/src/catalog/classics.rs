@@ -42,8 +42,8 @@ const WIDTH_MOST: u64 = 8000;
 /// table. The inner table is `rows=` of the plan long; the answer is one row, so that sending does
 /// not count.
 fn join(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecError> {
-    let rows = options.number("rows", 1000, 1, 1_000_000)?.min(tables.rows);
-    let width = options.number("width", WIDTH_USUAL, 1, WIDTH_MOST)?;
+    let rows = options.take_number("rows", 1000, 1, 1_000_000)?.min(tables.rows);
+    let width = options.take_number("width", WIDTH_USUAL, 1, WIDTH_MOST)?;
     let draw = options.draw(Draw::Uniform)?;
     // The order of the tables is given where the dialect can: PostgreSQL is free to hash, and its
     // plan is part of what is measured.
@@ -70,12 +70,12 @@ fn join(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecErro
 }
 
 fn bulk_insert(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecError> {
-    let rows = options.number("rows", 100, 1, 10_000)?;
-    let width = options.number("width", WIDTH_USUAL, 1, WIDTH_MOST)?;
+    let rows = options.take_number("rows", 100, 1, 10_000)?;
+    let width = options.take_number("width", WIDTH_USUAL, 1, WIDTH_MOST)?;
     let values = format!("{{rows {rows}: ({{k}}, {{digits {width}}})}}");
     let ask = Ask {
         class: "insert".to_owned(),
-        sql: Sql::same(&format!("INSERT INTO bulk (k, pad) VALUES {values}")),
+        sql: Sql::same_for_all(&format!("INSERT INTO bulk (k, pad) VALUES {values}")),
         expect: Expect::Changed(rows, rows),
         channel: Channel::Text,
     };
@@ -137,7 +137,7 @@ impl Dataset for JoinTables {
         self.seed
     }
 
-    fn units(&self, _table: usize) -> u64 {
+    fn unit_count(&self, _table: usize) -> u64 {
         self.rows
     }
 
@@ -146,7 +146,7 @@ impl Dataset for JoinTables {
         text::push_number(rows, unit + 1);
         rows.push(b'\t');
         if table == 0 {
-            text::push_number(rows, 1 + random.below(self.rows));
+            text::push_number(rows, 1 + random.next_below(self.rows));
             rows.push(b'\t');
         }
         text::push_digits(rows, &mut random, self.width as usize);
@@ -196,7 +196,7 @@ impl Dataset for Bulk {
         self.seed
     }
 
-    fn units(&self, _table: usize) -> u64 {
+    fn unit_count(&self, _table: usize) -> u64 {
         0
     }
 

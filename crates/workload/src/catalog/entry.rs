@@ -30,7 +30,7 @@ pub(super) struct LoadParts {
 
 impl LoadParts {
     /// A mix that asks sysbench's tables and leaves their size as it is.
-    pub(super) fn mix(mix: Mix, tables: Tables) -> LoadParts {
+    pub(super) fn from_mix(mix: Mix, tables: Tables) -> LoadParts {
         LoadParts {
             dataset: Arc::new(tables),
             content: Content::Mix(mix),

@@ -93,12 +93,12 @@ fn made(
     asking: Asking,
     beside: Beside,
 ) -> Result<LoadParts, SpecError> {
-    let width = options.number("value", VALUE_USUAL, 1, VALUE_MOST)?;
+    let width = options.take_number("value", VALUE_USUAL, 1, VALUE_MOST)?;
     let ask = asking(options, width)?;
     let background = match beside {
         Beside::Nobody => None,
         Beside::Writer => Some(BackgroundMix {
-            per_second: options.number("writes", WRITES_USUAL, 1, WRITES_MOST)?,
+            per_second: options.take_number("writes", WRITES_USUAL, 1, WRITES_MOST)?,
             mix: alone(overwrite(options, width)?, Draw::Uniform),
         }),
     };
@@ -114,10 +114,10 @@ fn made(
 }
 
 fn fill(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecError> {
-    let width = options.number("value", VALUE_USUAL, 1, VALUE_MOST)?;
+    let width = options.take_number("value", VALUE_USUAL, 1, VALUE_MOST)?;
     let sql = format!("INSERT INTO fillseq (v, k) VALUES ({{twice {width}}}, {{seq}})");
     let put = format!("PUT fillseq {{twice {width}}} AT {{seq}}");
-    let sql = Sql::same(&sql).and_rocksdb(&put);
+    let sql = Sql::same_for_all(&sql).and_rocksdb(&put);
     let ask = prepared("put", sql, Expect::Changed(1, 1));
     // Ids are drawn from a table's rows, and this one has none: none are drawn.
     let dataset = KeyValues { name: "fillseq", rows: 0, margin: 0, width, seed: tables.seed };
@@ -131,13 +131,13 @@ fn fill(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecErro
 }
 
 fn point(_options: &mut SpecOptions, _width: u64) -> Result<Ask, SpecError> {
-    let sql = Sql::same("SELECT v FROM kv WHERE k = {id}").and_rocksdb("GET kv {id}");
+    let sql = Sql::same_for_all("SELECT v FROM kv WHERE k = {id}").and_rocksdb("GET kv {id}");
     Ok(prepared("get", sql, Expect::Rows(1, 1)))
 }
 
 fn overwrite(_options: &mut SpecOptions, width: u64) -> Result<Ask, SpecError> {
     // The value is drawn before the key in both, so that all arms draw the same ones.
-    let sql = Sql::same(&format!("UPDATE kv SET v = {{twice {width}}} WHERE k = {{id}}"));
+    let sql = Sql::same_for_all(&format!("UPDATE kv SET v = {{twice {width}}} WHERE k = {{id}}"));
     let sql = sql.and_rocksdb(&format!("PUT kv {{twice {width}}} AT {{id}}"));
     Ok(prepared("put", sql, Expect::Changed(1, 1)))
 }
@@ -151,8 +151,8 @@ fn backwards(options: &mut SpecOptions, _width: u64) -> Result<Ask, SpecError> {
 }
 
 fn range(options: &mut SpecOptions, part: &str, step: &str) -> Result<Ask, SpecError> {
-    let nexts = options.number("nexts", NEXTS_USUAL, 1, MARGIN)?;
-    let sql = Sql::same(&format!("SELECT k, v FROM kv WHERE {part} LIMIT {nexts}"));
+    let nexts = options.take_number("nexts", NEXTS_USUAL, 1, MARGIN)?;
+    let sql = Sql::same_for_all(&format!("SELECT k, v FROM kv WHERE {part} LIMIT {nexts}"));
     let sql = sql.and_rocksdb(&format!("SEEK kv {{id}} {step} {nexts}"));
     Ok(prepared("range", sql, Expect::Rows(nexts, nexts)))
 }
@@ -224,7 +224,7 @@ impl Dataset for KeyValues {
         self.seed
     }
 
-    fn units(&self, _table: usize) -> u64 {
+    fn unit_count(&self, _table: usize) -> u64 {
         self.rows + 2 * self.margin
     }
 
@@ -251,7 +251,7 @@ mod tests {
     fn ranges_are_whole_wherever_they_begin() {
         let values = KeyValues { name: "kv", rows: 50, margin: MARGIN, width: 7, seed: 3 };
         let mut rows = Vec::new();
-        (0..values.units(0)).for_each(|unit| assert_eq!(values.push(0, unit, &mut rows), 1));
+        (0..values.unit_count(0)).for_each(|unit| assert_eq!(values.push(0, unit, &mut rows), 1));
         let rows = String::from_utf8(rows).unwrap();
         let fields = rows.lines().map(|line| line.split_once('\t').unwrap());
         let (keys, texts): (Vec<i64>, Vec<&str>) =

@@ -5,7 +5,9 @@
 //! several.
 
 use crate::catalog::entry::{LoadEntry, LoadParts};
-use crate::catalog::oltp::{self, Ranges, count, distinct, order, point, simple, sum};
+use crate::catalog::oltp::{
+    self, Ranges, count, distinct_range, order_range, point_select, simple_range, sum,
+};
 use crate::draw::Draw;
 use crate::load::{
     Ask, Channel, Expect, LoadGroup, LoadStep, Mix, Sql, TableDraw, TransactionMode, Trend, Unit,
@@ -103,31 +105,31 @@ fn aggregates() -> Vec<LoadEntry> {
             "read-only-distinct_range=1000",
             RangeAggregate,
             "10 points and 1000 distinct rows",
-            |o, t| with_points(o, t, distinct(1000)),
+            |o, t| with_points(o, t, distinct_range(1000)),
         ),
         entry(
             "read-only-order_range=1000",
             RangeAggregate,
             "10 points and 1000 rows in order",
-            |o, t| with_points(o, t, order(1000)),
+            |o, t| with_points(o, t, order_range(1000)),
         ),
         entry(
             "read-only_range=10000",
             RangeAggregate,
             "sysbench read-only, ranges of 10000",
-            |o, t| oltp::read_only(o, t, Ranges::of(10_000)),
+            |o, t| oltp::read_only(o, t, Ranges::of_rows(10_000)),
         ),
         entry(
             "read-only",
             RangeAggregate,
             "sysbench read-only: 10 points, 4 ranges of 100",
-            |o, t| oltp::read_only(o, t, Ranges::of(100)),
+            |o, t| oltp::read_only(o, t, Ranges::of_rows(100)),
         ),
         entry("read-only_range=10", RangeAggregate, "sysbench read-only, ranges of 10", |o, t| {
-            oltp::read_only(o, t, Ranges::of(10))
+            oltp::read_only(o, t, Ranges::of_rows(10))
         }),
         entry("read-only-simple_range=1000", RangeAggregate, "10 points and 1000 rows", |o, t| {
-            with_points(o, t, simple(1000))
+            with_points(o, t, simple_range(1000))
         }),
         entry(
             "read-only-sum_range=1000",
@@ -147,10 +149,10 @@ fn changes() -> Vec<LoadEntry> {
             "read-write",
             Write,
             "sysbench OLTP: 10 points, 4 ranges of 100, 4 writes in a transaction",
-            |o, t| oltp::read_write(o, t, Ranges::of(100)),
+            |o, t| oltp::read_write(o, t, Ranges::of_rows(100)),
         ),
         entry("read-write_range=10", Write, "sysbench OLTP with ranges of 10", |o, t| {
-            oltp::read_write(o, t, Ranges::of(10))
+            oltp::read_write(o, t, Ranges::of_rows(10))
         }),
         entry("update-index", Write, "one row by primary key, the indexed column", |o, t| {
             writes(o, t, "UPDATE {table} SET k=k+1 WHERE id={id}", 1, Draw::Uniform)
@@ -190,7 +192,7 @@ fn reads(options: &mut SpecOptions, tables: Tables, sql: &str, low: u64, high: u
         tables,
         Ask {
             class: "read".to_owned(),
-            sql: Sql::same(sql),
+            sql: Sql::same_for_all(sql),
             expect: Expect::Rows(low, high),
             channel: Channel::Prepared,
         },
@@ -207,15 +209,15 @@ fn writes(
 ) -> Making {
     let ask = Ask {
         class: "update".to_owned(),
-        sql: Sql::same(sql),
+        sql: Sql::same_for_all(sql),
         expect: Expect::Changed(1, rows),
         channel: Channel::Prepared,
     };
-    Ok(LoadParts::mix(Mix { draw: options.draw(default)?, ..alone(ask) }, tables))
+    Ok(LoadParts::from_mix(Mix { draw: options.draw(default)?, ..alone(ask) }, tables))
 }
 
 fn single(options: &mut SpecOptions, tables: Tables, ask: Ask) -> Making {
-    Ok(LoadParts::mix(Mix { draw: options.draw(Draw::Uniform)?, ..alone(ask) }, tables))
+    Ok(LoadParts::from_mix(Mix { draw: options.draw(Draw::Uniform)?, ..alone(ask) }, tables))
 }
 
 /// A load of one statement that commits by itself.
@@ -233,15 +235,15 @@ fn with_points(options: &mut SpecOptions, tables: Tables, ask: Ask) -> Making {
     let step = |asks, repeat| LoadStep { asks, repeat, table: TableDraw::Random };
     let mix = Mix {
         transaction: TransactionMode::Explicit,
-        steps: vec![step(vec![point()], 10), step(vec![ask], 1)],
+        steps: vec![step(vec![point_select()], 10), step(vec![ask], 1)],
         weights: Vec::new(),
         draw: options.draw(Draw::Uniform)?,
     };
-    Ok(LoadParts::mix(mix, tables))
+    Ok(LoadParts::from_mix(mix, tables))
 }
 
 fn point_query(options: &mut SpecOptions, tables: Tables) -> Making {
-    single(options, tables, point())
+    single(options, tables, point_select())
 }
 
 fn hot_points(_options: &mut SpecOptions, tables: Tables) -> Making {
@@ -249,36 +251,36 @@ fn hot_points(_options: &mut SpecOptions, tables: Tables) -> Making {
     let low = 100.min(tables.rows - tables.rows / 2);
     let ask = Ask {
         class: "read".to_owned(),
-        sql: Sql::same("SELECT c FROM {table} WHERE id IN ({hot id*100})"),
+        sql: Sql::same_for_all("SELECT c FROM {table} WHERE id IN ({hot id*100})"),
         expect: Expect::Rows(low, 100),
         channel: Channel::Prepared,
     };
-    Ok(LoadParts::mix(alone(ask), tables))
+    Ok(LoadParts::from_mix(alone(ask), tables))
 }
 
 /// Each client scans a table of its own, as text; the rate counts rows.
 fn scan(_options: &mut SpecOptions, tables: Tables) -> Making {
     let ask = Ask {
         class: "scan".to_owned(),
-        sql: Sql::same("SELECT * FROM {table} WHERE LENGTH(c) < 0"),
+        sql: Sql::same_for_all("SELECT * FROM {table} WHERE LENGTH(c) < 0"),
         expect: Expect::Rows(0, 0),
         channel: Channel::Text,
     };
     let mut mix = alone(ask);
     mix.steps[0].table = TableDraw::OfClient;
-    Ok(LoadParts { unit: Unit::Rows(tables.rows), ..LoadParts::mix(mix, tables) })
+    Ok(LoadParts { unit: Unit::Rows(tables.rows), ..LoadParts::from_mix(mix, tables) })
 }
 
 /// Ids are drawn from all that ever were, so that a growing share finds nothing.
 fn delete(options: &mut SpecOptions, tables: Tables) -> Making {
     let ask = Ask {
         class: "delete".to_owned(),
-        sql: Sql::same("DELETE FROM {table} WHERE id={id}"),
+        sql: Sql::same_for_all("DELETE FROM {table} WHERE id={id}"),
         expect: Expect::Changed(0, 1),
         channel: Channel::Prepared,
     };
     let made = single(options, tables, ask)?;
-    let trend = match options.word("refill", &["off", "on"])? {
+    let trend = match options.take_one_of("refill", &["off", "on"])? {
         "on" => Trend::ShrinksAndIsRefilled,
         _ => Trend::Shrinks,
     };
@@ -297,9 +299,9 @@ fn insert(options: &mut SpecOptions, tables: Tables) -> Making {
         expect: Expect::Changed(1, 1),
         channel: Channel::Text,
     };
-    let trend = match options.word("refill", &["off", "on"])? {
+    let trend = match options.take_one_of("refill", &["off", "on"])? {
         "on" => Trend::GrowsAndIsCut,
         _ => Trend::Grows,
     };
-    Ok(LoadParts { trend, ..LoadParts::mix(alone(ask), tables) })
+    Ok(LoadParts { trend, ..LoadParts::from_mix(alone(ask), tables) })
 }

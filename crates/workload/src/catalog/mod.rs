@@ -21,7 +21,7 @@ pub mod oltp;
 pub mod tpcc;
 pub mod versioned;
 
-pub use built_in::{entries, has};
+pub use built_in::entries;
 pub use entry::LoadEntry;
 
 use std::sync::Arc;
@@ -36,14 +36,14 @@ use crate::spec::{Spec, SpecError};
 use crate::table::Tables;
 use built_in::{BEFORE_WRITES, find};
 
-/// The load that a spec names among those that come with dbdyno; see [`Catalog::resolve`].
+/// The load that a spec names among those that come with dbdyno; see [`Catalog::resolve_load`].
 ///
 /// A step of the Insert Benchmark comes with tables for one client.
 ///
 /// # Errors
 /// An unknown name or option, or a value that an option cannot have.
-pub fn resolve(spec: &str, tables: Tables) -> Result<Load, SpecError> {
-    Catalog::default().resolve(spec, tables)
+pub fn resolve_load(spec: &str, tables: Tables) -> Result<Load, SpecError> {
+    Catalog::default().resolve_load(spec, tables)
 }
 
 /// The loads that come with dbdyno and those of some files.
@@ -57,7 +57,7 @@ impl Catalog {
     ///
     /// # Errors
     /// A sentence: another file has a load of this name.
-    pub fn add(&mut self, custom: Custom) -> Result<(), String> {
+    pub fn add_custom(&mut self, custom: Custom) -> Result<(), String> {
         if let Some(known) = self.custom.iter().find(|known| known.name == custom.name) {
             if known.text == custom.text {
                 return Ok(());
@@ -72,7 +72,7 @@ impl Catalog {
     }
 
     /// The custom loads, in the order in which they were added.
-    pub fn custom(&self) -> impl Iterator<Item = &Custom> {
+    pub fn custom_loads(&self) -> impl Iterator<Item = &Custom> {
         self.custom.iter().map(|custom| &**custom)
     }
 
@@ -80,7 +80,7 @@ impl Catalog {
     pub fn custom_of(&self, spec: &str) -> Option<&Custom> {
         let name = spec.split_once('?').map_or(spec, |(name, _)| name);
         let plain = name.strip_suffix(BEFORE_WRITES).unwrap_or(name);
-        self.custom().find(|custom| custom.name == plain)
+        self.custom_loads().find(|custom| custom.name == plain)
     }
 
     /// The load that a spec names. `tables` are those that sysbench's loads ask; loads with tables
@@ -91,7 +91,7 @@ impl Catalog {
     ///
     /// # Errors
     /// An unknown name or option, or a value that an option cannot have.
-    pub fn resolve(&self, spec: &str, tables: Tables) -> Result<Load, SpecError> {
+    pub fn resolve_load(&self, spec: &str, tables: Tables) -> Result<Load, SpecError> {
         if let Some(step) = insert_benchmark::BenchmarkStep::find(spec) {
             let (step, sizes) = step?;
             return Ok(step.load(&sizes, 1, tables.seed));
@@ -99,7 +99,7 @@ impl Catalog {
         let parsed = Spec::parse(spec)?;
         let plain = parsed.name.strip_suffix(BEFORE_WRITES).unwrap_or(&parsed.name);
         let mut options = parsed.options();
-        if let Some(custom) = self.custom().find(|custom| custom.name == plain) {
+        if let Some(custom) = self.custom_loads().find(|custom| custom.name == plain) {
             let load = custom.load(spec, &mut options, tables)?;
             options.finish()?;
             return Ok(load);
@@ -108,7 +108,7 @@ impl Catalog {
         let entry =
             find(&entries, plain).ok_or_else(|| SpecError::UnknownLoad(parsed.name.clone()))?;
         let made = (entry.make)(&mut options, tables)?;
-        let known = options.known();
+        let known = options.requested_names();
         options.finish()?;
         Ok(Load {
             name: spec.to_owned(),
@@ -128,14 +128,14 @@ impl Catalog {
     /// # Errors
     /// A spec that names no load; [`SpecError::Clash`] for two loads whose tables have the same
     /// name but are not the same.
-    pub fn datasets<'a>(
+    pub fn datasets_of<'a>(
         &self,
         specs: impl IntoIterator<Item = &'a str>,
         tables: Tables,
     ) -> Result<Vec<Arc<dyn Dataset>>, SpecError> {
         let mut found: Vec<(String, Arc<dyn Dataset>)> = Vec::new();
         for spec in specs {
-            let dataset = self.resolve(spec, tables)?.dataset;
+            let dataset = self.resolve_load(spec, tables)?.dataset;
             if found.iter().any(|(_, known)| known.key() == dataset.key()) {
                 continue;
             }

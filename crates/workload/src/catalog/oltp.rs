@@ -19,7 +19,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    pub(super) fn of(rows: u64) -> Ranges {
+    pub(super) fn of_rows(rows: u64) -> Ranges {
         Ranges { rows }
     }
 }
@@ -29,14 +29,14 @@ pub(super) fn entries() -> Vec<LoadEntry> {
     let entry = |name, group, about, make| LoadEntry { name, about, group, make };
     vec![
         entry("point-select", Point, "sysbench point-select: one row by primary key", |o, t| {
-            let step = LoadStep { asks: vec![point()], repeat: 1, table: TableDraw::Random };
+            let step = LoadStep { asks: vec![point_select()], repeat: 1, table: TableDraw::Random };
             let mix = Mix {
                 transaction: TransactionMode::Autocommit,
                 steps: vec![step],
                 weights: Vec::new(),
                 draw: o.draw(Draw::Uniform)?,
             };
-            Ok(LoadParts::mix(mix, t))
+            Ok(LoadParts::from_mix(mix, t))
         }),
         entry("update-only", Write, "both updates of sysbench's OLTP in a transaction", |o, t| {
             mix(o, t, vec![once(vec![update_k()]), once(vec![update_c()])])
@@ -50,7 +50,7 @@ pub(super) fn read_only(
     tables: Tables,
     ranges: Ranges,
 ) -> Result<LoadParts, SpecError> {
-    let rows = options.number("range", ranges.rows, 1, 1_000_000)?;
+    let rows = options.take_number("range", ranges.rows, 1, 1_000_000)?;
     mix(options, tables, reading(rows))
 }
 
@@ -60,7 +60,7 @@ pub(super) fn read_write(
     tables: Tables,
     ranges: Ranges,
 ) -> Result<LoadParts, SpecError> {
-    let rows = options.number("range", ranges.rows, 1, 1_000_000)?;
+    let rows = options.take_number("range", ranges.rows, 1, 1_000_000)?;
     mix(options, tables, [reading(rows), writing()].concat())
 }
 
@@ -80,15 +80,15 @@ fn mix(
     let transaction = transaction(options)?;
     let draw = options.draw(Draw::Uniform)?;
     let mut mix = Mix { transaction, steps, weights: Vec::new(), draw };
-    if transaction == TransactionMode::Autocommit && mix.writes() {
+    if transaction == TransactionMode::Autocommit && mix.writes_rows() {
         look_between(&mut mix.steps);
     }
-    Ok(LoadParts::mix(mix, tables))
+    Ok(LoadParts::from_mix(mix, tables))
 }
 
 /// The option `trx`.
 fn transaction(options: &mut SpecOptions) -> Result<TransactionMode, SpecError> {
-    Ok(match options.word("trx", &["on", "off"])? {
+    Ok(match options.take_one_of("trx", &["on", "off"])? {
         "off" => TransactionMode::Autocommit,
         _ => TransactionMode::Explicit,
     })
@@ -109,8 +109,11 @@ fn once(asks: Vec<Ask>) -> LoadStep {
 }
 
 fn reading(rows: u64) -> Vec<LoadStep> {
-    let mut steps = vec![LoadStep { repeat: 10, ..once(vec![point()]) }];
-    steps.extend([simple(rows), sum(rows), order(rows), distinct(rows)].map(|ask| once(vec![ask])));
+    let mut steps = vec![LoadStep { repeat: 10, ..once(vec![point_select()]) }];
+    steps.extend(
+        [simple_range(rows), sum(rows), order_range(rows), distinct_range(rows)]
+            .map(|ask| once(vec![ask])),
+    );
     steps
 }
 
@@ -121,7 +124,7 @@ fn writing() -> Vec<LoadStep> {
 fn read(class: &str, sql: String, low: u64, high: u64) -> Ask {
     Ask {
         class: class.to_owned(),
-        sql: Sql::same(&sql),
+        sql: Sql::same_for_all(&sql),
         expect: Expect::Rows(low, high),
         channel: Channel::Prepared,
     }
@@ -132,17 +135,17 @@ fn read(class: &str, sql: String, low: u64, high: u64) -> Ask {
 fn write(class: &str, sql: &str, least: u64) -> Ask {
     Ask {
         class: class.to_owned(),
-        sql: Sql::same(sql),
+        sql: Sql::same_for_all(sql),
         expect: Expect::Changed(least, 1),
         channel: Channel::Prepared,
     }
 }
 
-pub(super) fn point() -> Ask {
+pub(super) fn point_select() -> Ask {
     read("point", "SELECT c FROM {table} WHERE id={id}".to_owned(), 1, 1)
 }
 
-pub(super) fn simple(rows: u64) -> Ask {
+pub(super) fn simple_range(rows: u64) -> Ask {
     read("simple-range", format!("SELECT c FROM {}", between(rows)), 1, rows)
 }
 
@@ -154,11 +157,11 @@ pub(super) fn count(rows: u64) -> Ask {
     read("count-range", format!("SELECT count(c) FROM {}", between(rows)), 1, 1)
 }
 
-pub(super) fn order(rows: u64) -> Ask {
+pub(super) fn order_range(rows: u64) -> Ask {
     read("order-range", format!("SELECT c FROM {} ORDER BY c", between(rows)), 1, rows)
 }
 
-pub(super) fn distinct(rows: u64) -> Ask {
+pub(super) fn distinct_range(rows: u64) -> Ask {
     let sql = format!("SELECT DISTINCT c FROM {} ORDER BY c", between(rows));
     read("distinct-range", sql, 1, rows)
 }

@@ -19,13 +19,13 @@ pub(super) fn entries() -> Vec<LoadEntry> {
 
 fn tpcc(options: &mut SpecOptions, tables: Tables) -> Result<LoadParts, SpecError> {
     let size = Warehouses {
-        warehouses: options.number("warehouses", 1, 1, 10_000)?,
+        warehouses: options.take_number("warehouses", 1, 1, 10_000)?,
         // Fewer would leave nothing to deliver, or make every order take the same rows.
-        items: options.number("items", ITEMS, 100, ITEMS)?,
-        customers: options.number("customers", CUSTOMERS, 10, CUSTOMERS)?,
+        items: options.take_number("items", ITEMS, 100, ITEMS)?,
+        customers: options.take_number("customers", CUSTOMERS, 10, CUSTOMERS)?,
         seed: tables.seed,
     };
-    let pace = match options.word("think", &["off", "on"])? {
+    let pace = match options.take_one_of("think", &["off", "on"])? {
         "on" => UserPace::Think,
         _ => UserPace::Saturate,
     };

@@ -45,11 +45,11 @@ fn versioned(
     tables: Tables,
 ) -> Result<LoadParts, SpecError> {
     let seed = tables.seed;
-    let rows = options.number("rows", 1000, 1, 1_000_000)?;
-    let size = options.number("size", 4, 1, SIZE_MOST as u64)? as usize;
+    let rows = options.take_number("rows", 1000, 1, 1_000_000)?;
+    let size = options.take_number("size", 4, 1, SIZE_MOST as u64)? as usize;
     let mut words = vec![OF_SERVER];
     words.extend(IsolationLevel::ALL.map(IsolationLevel::name));
-    let level = IsolationLevel::named(options.word("level", &words)?);
+    let level = IsolationLevel::named(options.take_one_of("level", &words)?);
     let rows = VersionedRows { shape, rows, seed };
     Ok(LoadParts {
         dataset: Arc::new(rows),

@@ -70,7 +70,7 @@ fn number(digits: Digits) -> ValueFacts {
 
 fn number_between(low: i64, high: i64, decimals: u8) -> ValueFacts {
     let decimals = u32::from(decimals);
-    number(Digits::of(low, decimals).or(Digits::of(high, decimals)))
+    number(Digits::of_number(low, decimals).max_with(Digits::of_number(high, decimals)))
 }
 
 impl<'a> Checker<'a> {
@@ -182,7 +182,7 @@ impl<'a> Checker<'a> {
     }
 
     fn value(&mut self, generator: &Generator, stands: Stands) -> Result<ValueFacts, String> {
-        let row_number = number(Digits::of(ROWS_MOST as i64, 0));
+        let row_number = number(Digits::of_number(ROWS_MOST as i64, 0));
         match generator {
             Generator::Row if stands.is_in_column() => Ok(row_number),
             Generator::Row => Err("{row} stands in columns, not in statements".to_owned()),
@@ -303,7 +303,7 @@ impl<'a> Checker<'a> {
             );
         }
         let mut may_be_null = formula.may_divide_by_zero();
-        let digits = formula.digits(&mut |name| {
+        let digits = formula.max_digits(&mut |name| {
             let what = self.kept(name, stands)?;
             may_be_null |= what.may_be_null;
             what.digits.ok_or_else(|| {
@@ -401,8 +401,8 @@ fn never_null(
 }
 
 fn one_of(texts: &[String]) -> ValueFacts {
-    let digits = texts.iter().map(|text| Number::read(text.as_bytes()).map(Number::digits));
-    let longest = digits.reduce(|one, other| Some(one?.or(other?)));
+    let digits = texts.iter().map(|text| Number::read(text.as_bytes()).map(Number::digit_count));
+    let longest = digits.reduce(|one, other| Some(one?.max_with(other?)));
     ValueFacts { digits: longest.flatten(), may_be_null: false }
 }
 

@@ -39,7 +39,7 @@ const RESHAPED: [&str; 19] = [
 pub(super) struct DeclaredColumns(Vec<(Token, Vec<Token>)>);
 
 /// Reads a CREATE TABLE; of other SQL it makes columns that nobody asks for.
-pub(super) fn declared(create: &str) -> DeclaredColumns {
+pub(super) fn declared_columns(create: &str) -> DeclaredColumns {
     let mut columns: Vec<Vec<Token>> = Vec::new();
     let mut depth = 0;
     for token in tokens(create) {
@@ -79,7 +79,7 @@ impl DeclaredColumns {
     }
 
     /// The column as other statements have to write it: in quotes if it is made so.
-    pub(super) fn spelled(&self, dialect: Dialect, name: &str) -> String {
+    pub(super) fn column_spelling(&self, dialect: Dialect, name: &str) -> String {
         match (self.column(name), dialect) {
             (Some((Token::Quoted(_), _)), Dialect::Mysql | Dialect::Engine) => format!("`{name}`"),
             (Some((Token::Quoted(_), _)), _) => format!("\"{name}\""),
@@ -116,19 +116,19 @@ mod tests {
                       total INT GENERATED ALWAYS AS (id * 2) STORED, short INT AS (id), \
                       own BIGINT GENERATED ALWAYS AS IDENTITY, text VARCHAR(9) DEFAULT 'AS (', \
                       KEY (bit), CHECK (CAST(id AS CHAR) = '1'))";
-        let found = declared(create);
+        let found = declared_columns(create);
         let all = ["id", "flags", "price", "total", "short", "own", "text", "bit"];
         let bits: Vec<&str> = all.into_iter().filter(|name| found.is_bit(name)).collect();
         let made: Vec<&str> = all.into_iter().filter(|name| found.is_generated(name)).collect();
         assert_eq!((bits, made), (vec!["flags"], vec!["total", "short"]));
-        let spelled = |name| found.spelled(Dialect::Mysql, name);
+        let spelled = |name| found.column_spelling(Dialect::Mysql, name);
         assert_eq!((spelled("flags"), spelled("price")), ("`flags`".into(), "price".into()));
-        let found = declared("CREATE TABLE t (\"Group\" INT)");
-        assert_eq!(found.spelled(Dialect::Postgres, "Group"), "\"Group\"");
-        let document = declared("CREATE TABLE t (id INT, body Jsonb, json INT)");
+        let found = declared_columns("CREATE TABLE t (\"Group\" INT)");
+        assert_eq!(found.column_spelling(Dialect::Postgres, "Group"), "\"Group\"");
+        let document = declared_columns("CREATE TABLE t (id INT, body Jsonb, json INT)");
         assert!(document.is_reshaped("body") && !document.is_reshaped("json"));
         for other in ["", "CREATE TABLE t", "CREATE TABLE t AS SELECT 1", "(((", ")))(,"] {
-            assert!(!declared(other).is_bit("t"), "{other}");
+            assert!(!declared_columns(other).is_bit("t"), "{other}");
         }
     }
 }

@@ -19,20 +19,20 @@ pub(super) fn by_dialect<'a, 'i>(
     entry: &FileEntry<'a, 'i>,
 ) -> Result<[(String, Option<FileEntry<'a, 'i>>); 3], FileError> {
     let of = |entry: FileEntry<'a, 'i>| -> Result<_, FileError> {
-        let text = entry.text()?.to_owned();
+        let text = entry.as_text()?.to_owned();
         if text.trim().is_empty() {
             return Err(entry.error("there is no SQL in it"));
         }
         Ok((text, Some(entry)))
     };
     if !entry.is_table() {
-        return Ok([of(entry.again())?, of(entry.again())?, of(entry.again())?]);
+        return Ok([of(entry.duplicate())?, of(entry.duplicate())?, of(entry.duplicate())?]);
     }
-    let section = entry.section("SQL by dialect")?;
+    let section = entry.as_section("SQL by dialect")?;
     let default = section.value("default");
     let mut texts = Vec::new();
     for (name, _) in DIALECTS {
-        let entry = section.value(name).or_else(|| default.as_ref().map(FileEntry::again));
+        let entry = section.value(name).or_else(|| default.as_ref().map(FileEntry::duplicate));
         texts.push(entry.map_or(Ok((String::new(), None)), of)?);
     }
     section.finish()?;

@@ -19,7 +19,7 @@ use crate::load::{Ask, Channel, Expect, LoadStep, Mix, Sql, TableDraw, Transacti
 const CALLS_MOST: u64 = 10_000;
 
 /// All events with their weights.
-pub(super) fn events(
+pub(super) fn read_events(
     top: &FileSection<'_, '_>,
     place: &Place,
     draw: Draw,
@@ -43,11 +43,12 @@ pub(super) fn events(
     };
     let mut all = Vec::new();
     for entry in entry.list()? {
-        let event = entry.section("an event")?;
+        let event = entry.as_section("an event")?;
         let name =
             event.required("name", "name = \"order\", which its latencies are filed under")?;
         let class = class(&name)?;
-        let weight = event.value("weight").map_or(Ok(1), |weight| weight.number(0, 1_000_000))?;
+        let weight =
+            event.value("weight").map_or(Ok(1), |weight| weight.as_number(0, 1_000_000))?;
         let transaction = transaction(&event)?.or(default).unwrap_or(TransactionMode::Explicit);
         let steps = event.required("step", "[[event.step]] with sql = \"…\" below it")?;
         let steps = self::steps(&steps, Some(&class), place)?;
@@ -66,7 +67,7 @@ fn transaction(section: &FileSection<'_, '_>) -> Result<Option<TransactionMode>,
 }
 
 fn class(entry: &FileEntry<'_, '_>) -> Result<String, FileError> {
-    let name = entry.text()?;
+    let name = entry.as_text()?;
     if name.is_empty() || name.len() > 63 || name.chars().any(char::is_control) {
         return Err(entry.error("a name is a short text"));
     }
@@ -82,10 +83,10 @@ fn steps(
     let mut calls = 0;
     let mut checkers = DIALECTS.map(|_| Some(Checker::new(place)));
     for entry in entry.list()? {
-        let section = entry.section("a step")?;
-        let repeat = section.value("repeat").map_or(Ok(1), |repeat| repeat.number(1, 10_000))?;
+        let section = entry.as_section("a step")?;
+        let repeat = section.value("repeat").map_or(Ok(1), |repeat| repeat.as_number(1, 10_000))?;
         let table = match section.value("table") {
-            Some(entry) => match entry.word(&["random", "client"])? {
+            Some(entry) => match entry.as_one_of(&["random", "client"])? {
                 "client" => TableDraw::OfClient,
                 _ => TableDraw::Random,
             },
@@ -96,7 +97,7 @@ fn steps(
             (Some(list), None) => {
                 let mut asks = Vec::new();
                 for entry in list.list()? {
-                    let section = entry.section("a statement")?;
+                    let section = entry.as_section("a statement")?;
                     let sql = section.required("sql", "sql = \"SELECT …\"")?;
                     asks.push(ask(&section, &sql, class, &mut checkers)?);
                     section.finish()?;
@@ -133,7 +134,7 @@ fn ask(
 ) -> Result<Ask, FileError> {
     let own = section.value("class").map(|entry| self::class(&entry)).transpose()?;
     let channel = match section.value("channel") {
-        Some(entry) if entry.word(&["prepared", "text"])? == "text" => Channel::Text,
+        Some(entry) if entry.as_one_of(&["prepared", "text"])? == "text" => Channel::Text,
         Some(_) | None => Channel::Prepared,
     };
     let texts = by_dialect(sql)?;
@@ -172,10 +173,10 @@ fn ask(
 /// `1`, `"1..5"` or `"1.."`.
 fn bounds(entry: &FileEntry<'_, '_>) -> Result<(u64, u64), FileError> {
     if !entry.is_text() {
-        let exact = entry.number(0, i64::MAX as u64)?;
+        let exact = entry.as_number(0, i64::MAX as u64)?;
         return Ok((exact, exact));
     }
-    let text = entry.text()?;
+    let text = entry.as_text()?;
     let wrong =
         || entry.error(format!("{text:?} is no number and no bounds such as \"0..10\" or \"1..\""));
     let (low, high) = text.split_once("..").ok_or_else(wrong)?;
@@ -190,7 +191,7 @@ fn bounds(entry: &FileEntry<'_, '_>) -> Result<(u64, u64), FileError> {
 /// What happens to the tables, by the rows that come and go with the statements, where the file
 /// does not say it: where more come than go, whatever the bounds allow, they grow, and the other
 /// way round. Else they may keep their size.
-pub(super) fn trend(events: &[(u32, Mix)]) -> Trend {
+pub(super) fn size_trend(events: &[(u32, Mix)]) -> Trend {
     let (mut comes, mut goes) = (RowBounds::NONE, RowBounds::NONE);
     for (weight, mix) in events.iter().filter(|(weight, _)| *weight > 0) {
         for (at, step) in mix.steps.iter().enumerate() {

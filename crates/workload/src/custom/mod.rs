@@ -90,23 +90,23 @@ impl Custom {
         let top = FileSection::of_file(source, "a load", &document);
         let name = name(&top)?;
         let about = match top.value("about") {
-            Some(about) => about.text()?.to_owned(),
+            Some(about) => about.as_text()?.to_owned(),
             None => format!("custom load of {file}"),
         };
         let group = top
             .required("group", "group = \"point\", \"range\", \"range-aggregate\" or \"write\"")?;
-        let group = LoadGroup::from_name(group.word(&LoadGroup::ALL.map(LoadGroup::name))?);
+        let group = LoadGroup::from_name(group.as_one_of(&LoadGroup::ALL.map(LoadGroup::name))?);
         let group = group.expect("one of the words above");
-        let said = top.value("trend").map(|t| t.word(&["steady", "grows", "shrinks"]));
+        let said = top.value("trend").map(|t| t.as_one_of(&["steady", "grows", "shrinks"]));
         let said = said.transpose()?;
         let draw = draw(&top)?;
-        let place = tables::place(&top)?;
-        let events = events::events(&top, &place, draw)?;
+        let place = tables::read_tables(&top)?;
+        let events = events::read_events(&top, &place, draw)?;
         let trend = match said {
             Some("grows") => Trend::Grows,
             Some("shrinks") => Trend::Shrinks,
             Some(_) => Trend::Steady,
-            None => events::trend(&events),
+            None => events::size_trend(&events),
         };
         top.finish()?;
         let (file, text) = (file.to_owned(), text.to_owned());
@@ -129,7 +129,7 @@ impl Custom {
         tables: Tables,
     ) -> Result<Load, SpecError> {
         let draw = options.draw(self.draw)?;
-        let transaction = match options.word("trx", &["as written", "on", "off"])? {
+        let transaction = match options.take_one_of("trx", &["as written", "on", "off"])? {
             "on" => Some(TransactionMode::Explicit),
             "off" => Some(TransactionMode::Autocommit),
             _ => None,
@@ -152,20 +152,20 @@ impl Custom {
             dataset: self.dataset(tables),
             content,
             background: None,
-            options: options.known(),
+            options: options.requested_names(),
         })
     }
 
     fn dataset(&self, tables: Tables) -> Arc<dyn Dataset> {
         let key = format!("{}?file={:016x}", self.name, random::key_of(&self.text));
-        tables::dataset(&self.place, key, tables)
+        tables::build_dataset(&self.place, key, tables)
     }
 }
 
 /// A load's name stands in lists with commas, in front of options, and in the names of stages.
 fn name(top: &FileSection<'_, '_>) -> Result<String, FileError> {
     let entry = top.required("name", "name = \"my-load\"")?;
-    let name = entry.text()?;
+    let name = entry.as_text()?;
     if name.len() > 63
         || !name.starts_with(|c: char| c.is_ascii_alphabetic())
         || !name.chars().all(|c: char| c.is_ascii_alphanumeric() || "-_".contains(c))
@@ -174,7 +174,7 @@ fn name(top: &FileSection<'_, '_>) -> Result<String, FileError> {
                        most 63 long";
         return Err(entry.error(message));
     }
-    if name == "settle" || crate::suite::Suite::find(name).is_some() || built_in::has(name) {
+    if name == "settle" || crate::suite::Suite::find(name).is_some() || built_in::has_load(name) {
         return Err(entry.error(format!(
             "dbdyno has a load, suite or stage {name:?} already; take another name"
         )));
@@ -184,10 +184,10 @@ fn name(top: &FileSection<'_, '_>) -> Result<String, FileError> {
 
 fn draw(top: &FileSection<'_, '_>) -> Result<Draw, FileError> {
     let skew = top.value("skew");
-    let share = skew.as_ref().map(|skew| skew.fraction()).transpose()?;
+    let share = skew.as_ref().map(|skew| skew.as_fraction()).transpose()?;
     match top.value("rand") {
         Some(rand) => {
-            let name = rand.word(&draw::NAMES)?;
+            let name = rand.as_one_of(&draw::NAMES)?;
             Draw::from_name(name, share).map_err(|error| skew.unwrap_or(rand).error(error))
         }
         None => match skew {

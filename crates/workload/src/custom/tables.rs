@@ -14,7 +14,7 @@ use std::sync::Arc;
 use dbdyno_model::{Dialect, random};
 
 use crate::custom::check::Checker;
-use crate::custom::declared::declared;
+use crate::custom::declared::declared_columns;
 use crate::custom::dialects::{DIALECTS, by_dialect};
 use crate::custom::schema::{OwnTable, Place, ROWS_MOST, Rows};
 use crate::dataset::{Dataset, TableScript};
@@ -23,16 +23,16 @@ use crate::file::{FileEntry, FileError, FileSection};
 use crate::generate::{Bits, Memory, Scope};
 use crate::generator::{Generator, GeneratorName};
 use crate::load::Sql;
-use crate::references::circle;
+use crate::references::find_circle;
 use crate::statement::CallValue;
 use crate::table::Tables;
 use crate::template::{Template, TemplatePart, is_name};
 use crate::text;
 
 /// Reads `tables`, `rows` and the `[[table]]`s.
-pub(super) fn place(top: &FileSection<'_, '_>) -> Result<Place, FileError> {
+pub(super) fn read_tables(top: &FileSection<'_, '_>) -> Result<Place, FileError> {
     let (kind, own, rows) = (top.value("tables"), top.value("table"), top.value("rows"));
-    let word = kind.as_ref().map(|kind| kind.word(&["sbtest", "none"])).transpose()?;
+    let word = kind.as_ref().map(|kind| kind.as_one_of(&["sbtest", "none"])).transpose()?;
     match (word, own) {
         (Some(_), Some(table)) => {
             Err(table.error("a load has either tables = … or [[table]] of its own"))
@@ -42,7 +42,7 @@ pub(super) fn place(top: &FileSection<'_, '_>) -> Result<Place, FileError> {
             None => own_tables(&table),
         },
         (Some("none"), None) => {
-            let rows = rows.map(|rows| rows.number(1, ROWS_MOST)).transpose()?;
+            let rows = rows.map(|rows| rows.as_number(1, ROWS_MOST)).transpose()?;
             Ok(Place::There { rows })
         }
         (_, None) => match rows {
@@ -59,9 +59,9 @@ fn own_tables(entry: &FileEntry<'_, '_>) -> Result<Place, FileError> {
     let entries = entry.list()?;
     let mut tables: Vec<OwnTable> = Vec::new();
     for entry in &entries {
-        let section = entry.section("a table")?;
+        let section = entry.as_section("a table")?;
         let name = section.required("name", "name = \"orders\"")?;
-        let text = name.text()?;
+        let text = name.as_text()?;
         if !is_name(text) {
             return Err(name.error("a table's name has letters, digits and '_'"));
         }
@@ -87,7 +87,7 @@ fn own_tables(entry: &FileEntry<'_, '_>) -> Result<Place, FileError> {
     in_some_order(&tables, &entries)?;
     let place = Place::Own(tables.clone());
     for (table, entry) in tables.iter_mut().zip(&entries) {
-        table.columns = columns(&entry.section("a table")?, table, &place)?;
+        table.columns = columns(&entry.as_section("a table")?, table, &place)?;
     }
     Ok(Place::Own(tables))
 }
@@ -96,9 +96,9 @@ fn own_tables(entry: &FileEntry<'_, '_>) -> Result<Place, FileError> {
 fn in_some_order(tables: &[OwnTable], entries: &[FileEntry<'_, '_>]) -> Result<(), FileError> {
     for dialect in [Dialect::Mysql, Dialect::Postgres] {
         let creates: Vec<(&str, &str)> =
-            tables.iter().map(|table| (&*table.name, table.create.of(dialect))).collect();
-        if let Some([one, other]) = circle(&creates) {
-            let section = entries[one].section("a table")?;
+            tables.iter().map(|table| (&*table.name, table.create.for_dialect(dialect))).collect();
+        if let Some([one, other]) = find_circle(&creates) {
+            let section = entries[one].as_section("a table")?;
             let create = section.required("create", "create = \"CREATE TABLE …\"")?;
             let (one, other) = (&tables[one].name, &tables[other].name);
             return Err(create.error(format!(
@@ -126,13 +126,13 @@ fn columns(
     };
     let mut checker = Checker::new(place);
     let mut columns = Vec::new();
-    let all = entry.section("columns")?.all();
+    let all = entry.as_section("columns")?.all_entries();
     let mut templates = Vec::new();
     for (name, _, entry) in &all {
         if !is_name(name) {
             return Err(entry.error(format!("{name:?}: a column has letters, digits and '_'")));
         }
-        let template = Template::parse(entry.text()?);
+        let template = Template::parse(entry.as_text()?);
         templates.push(template.map_err(|error| entry.error_within(error.offset, error.message))?);
     }
     let (new, named) = names(&templates);
@@ -157,8 +157,9 @@ fn columns(
 
 /// Why a column is not filled.
 fn made_by_server(table: &OwnTable, name: &str) -> Option<String> {
-    let generated =
-        DIALECTS.iter().any(|(_, dialect)| declared(table.create.of(*dialect)).is_generated(name));
+    let generated = DIALECTS.iter().any(|(_, dialect)| {
+        declared_columns(table.create.for_dialect(*dialect)).is_generated(name)
+    });
     generated.then(|| {
         format!(
             "{name} is a generated column, which the server computes by itself; leave it out of \
@@ -190,9 +191,9 @@ fn names(templates: &[Template]) -> (Vec<Arc<str>>, Vec<Arc<str>>) {
 /// `10000`, or `"10%"` of the rows of the plan.
 fn rows(entry: &FileEntry<'_, '_>) -> Result<Rows, FileError> {
     if !entry.is_text() {
-        return Ok(Rows::Exactly(entry.number(0, ROWS_MOST)?));
+        return Ok(Rows::Exactly(entry.as_number(0, ROWS_MOST)?));
     }
-    let share = entry.text()?.strip_suffix('%').and_then(|share| share.trim().parse().ok());
+    let share = entry.as_text()?.strip_suffix('%').and_then(|share| share.trim().parse().ok());
     match share.filter(|share| *share <= 1_000_000) {
         Some(share) => Ok(Rows::Percent(share)),
         None => Err(entry.error("rows takes a number, or a share of --rows such as \"300%\"")),
@@ -219,7 +220,7 @@ fn sql(entry: &FileEntry<'_, '_>, table: &str) -> Result<Sql, FileError> {
 }
 
 /// The tables with the sizes of a plan.
-pub(super) fn dataset(place: &Place, key: String, tables: Tables) -> Arc<dyn Dataset> {
+pub(super) fn build_dataset(place: &Place, key: String, tables: Tables) -> Arc<dyn Dataset> {
     match place {
         Place::Sbtest => Arc::new(tables),
         Place::There { rows } => Arc::new(There { rows: rows.unwrap_or(1), seed: tables.seed }),
@@ -256,7 +257,7 @@ impl Dataset for There {
         self.seed
     }
 
-    fn units(&self, _table: usize) -> u64 {
+    fn unit_count(&self, _table: usize) -> u64 {
         0
     }
 
@@ -290,9 +291,9 @@ struct SizedTable {
 impl Own {
     fn new(own: &[OwnTable], key: String, tables: Tables) -> Own {
         let sizes: Vec<u64> = own.iter().map(|table| table.rows(tables)).collect();
-        let others = sizes.iter().map(|&rows| Draw::Uniform.over(rows.max(1))).collect();
+        let others = sizes.iter().map(|&rows| Draw::Uniform.over_rows(rows.max(1))).collect();
         let rows = sizes[0].max(1);
-        let ids = Draw::Uniform.over(rows);
+        let ids = Draw::Uniform.over_rows(rows);
         let scope = Scope { rows, ids, others, bits: Bits::Characters };
         let key = format!("{key}&rows={sizes:?}&seed={}", tables.seed);
         let sized = own.iter().zip(sizes).map(|(table, rows)| SizedTable {
@@ -378,9 +379,9 @@ impl Dataset for Own {
                 Dialect::Sqlite => format!("ANALYZE {name}"),
                 Dialect::Rocksdb => String::new(),
             };
-            let after = after.iter().map(|sql| sql.of(dialect).to_owned());
-            let own = declared(create.of(dialect));
-            let all = DIALECTS.map(|(_, dialect)| declared(create.of(dialect)));
+            let after = after.iter().map(|sql| sql.for_dialect(dialect).to_owned());
+            let own = declared_columns(create.for_dialect(dialect));
+            let all = DIALECTS.map(|(_, dialect)| declared_columns(create.for_dialect(dialect)));
             let base = |(place, (name, generator)): (usize, &(String, Generator))| {
                 Some((place, base(dialect, generator, columns, own.is_bit(name))?))
             };
@@ -388,8 +389,11 @@ impl Dataset for Own {
                 |place: &usize| all.iter().any(|all| all.is_reshaped(&columns[*place].0));
             TableScript {
                 name: name.clone(),
-                create: create.of(dialect).to_owned(),
-                columns: columns.iter().map(|(name, _)| own.spelled(dialect, name)).collect(),
+                create: create.for_dialect(dialect).to_owned(),
+                columns: columns
+                    .iter()
+                    .map(|(name, _)| own.column_spelling(dialect, name))
+                    .collect(),
                 numbers: columns.iter().enumerate().filter_map(base).collect(),
                 reshaped: (0..columns.len()).filter(is_reshaped).collect(),
                 finish: after.filter(|sql| !sql.is_empty()).chain([statistics]).collect(),
@@ -415,7 +419,7 @@ impl Dataset for Own {
         self.seed
     }
 
-    fn units(&self, table: usize) -> u64 {
+    fn unit_count(&self, table: usize) -> u64 {
         self.tables[table].rows
     }
 

@@ -41,7 +41,7 @@ impl Dataset for PurchaseTables {
         (0..self.clients).map(script).collect()
     }
 
-    fn units(&self, _table: usize) -> u64 {
+    fn unit_count(&self, _table: usize) -> u64 {
         0
     }
 

@@ -29,7 +29,7 @@ impl BenchmarkStep {
         };
         Load {
             name: format!("{}{sizes}", self.name()),
-            about: self.about(),
+            about: self.summary_line(),
             group,
             trend,
             // In the steps that load, an operation is a row already.
@@ -38,7 +38,9 @@ impl BenchmarkStep {
                 _ => Unit::Rows(1),
             },
             dataset: Arc::new(PurchaseTables { clients, sizes: sizes.clone(), seed }),
-            content: Content::Dialogue(Arc::new(RolePart::foreground(self, sizes, clients, seed))),
+            content: Content::Dialogue(Arc::new(RolePart::of_foreground(
+                self, sizes, clients, seed,
+            ))),
             background: None,
             options: Vec::new(),
         }

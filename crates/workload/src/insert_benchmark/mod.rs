@@ -38,4 +38,4 @@ pub use partners::{Class, PartnerCrew, Position};
 pub use role::{ConnectionRole, RolePart};
 pub use rows::{InsertRow, InsertRows};
 pub use sizes::{Deletes, Sizes};
-pub use steps::{ABOUT, BenchmarkStep, LOAD_STEPS, NAME, Work, expand};
+pub use steps::{ABOUT, BenchmarkStep, LOAD_STEPS, NAME, Work, expand_benchmark};

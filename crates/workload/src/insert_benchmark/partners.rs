@@ -87,7 +87,7 @@ pub struct PartnerCrew {
 
 impl PartnerCrew {
     /// Inserts `rows_per_commit` rows a turn; operation 0 begins with row `first_row`.
-    pub fn inserter(&self, first_row: u64, rows_per_commit: u64) -> Box<dyn Partner> {
+    pub(crate) fn row_inserter(&self, first_row: u64, rows_per_commit: u64) -> Box<dyn Partner> {
         Box::new(Inserter {
             rows: self.rows,
             table: sql::table(self.rows.client),
@@ -98,7 +98,7 @@ impl PartnerCrew {
     }
 
     /// Deletes `rows_per_commit` rows a turn, those with the smallest ids.
-    pub fn deleter(&self, rows_per_commit: u64) -> Box<dyn Partner> {
+    pub(crate) fn row_deleter(&self, rows_per_commit: u64) -> Box<dyn Partner> {
         Box::new(Deleter {
             edge: Edge { position: self.position.clone(), first_statement: self.first_statement },
             dialect: self.dialect,
@@ -129,7 +129,7 @@ impl PartnerCrew {
     fn asking(&self, questions: &[InsertQuestion], values: Vec<i64>) -> Asking {
         let table = sql::table(self.rows.client);
         let as_text = matches!(self.dialect, Dialect::Mysql | Dialect::Engine);
-        let pieces = |question: &InsertQuestion| sql::pieces(*question, self.dialect, &table);
+        let pieces = |question: &InsertQuestion| sql::query_pieces(*question, self.dialect, &table);
         Asking {
             rows: self.rows,
             first_statement: self.first_statement,
@@ -149,11 +149,11 @@ struct Inserter {
 }
 
 impl Partner for Inserter {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
+    fn take_turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         let first = self.first_row + operation * self.rows_per_commit;
         sql::write_insert(&mut self.sql, &self.rows, &self.table, first, self.rows_per_commit);
         let text = std::str::from_utf8(&self.sql).expect("rows are ASCII");
-        let counts = link.text(text)?;
+        let counts = link.run_text(text)?;
         check(counts.changed, self.rows_per_commit, self.rows_per_commit, "inserted", &self.table)?;
         Ok(Class::Insert as usize)
     }
@@ -190,7 +190,7 @@ struct Deleter {
 }
 
 impl Partner for Deleter {
-    fn turn(&mut self, _operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
+    fn take_turn(&mut self, _operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         if self.until_min == 0 {
             self.edge.look_for_min(link)?;
             self.until_min = DELETES_PER_MIN;
@@ -198,7 +198,7 @@ impl Partner for Deleter {
         }
         let from = self.edge.position.get();
         sql::write_delete(&mut self.sql, self.dialect, &self.table, from, self.rows_per_commit);
-        let counts = link.text(&self.sql)?;
+        let counts = link.run_text(&self.sql)?;
         check(counts.changed, self.rows_per_commit, self.rows_per_commit, "deleted", &self.table)?;
         self.edge.position.set(from + self.rows_per_commit as i64);
         self.until_min -= 1;
@@ -239,7 +239,7 @@ impl Asking {
                 written.expect("writing to memory does not fail");
             }
             self.sql.push_str(tail);
-            link.text(&self.sql)?
+            link.run_text(&self.sql)?
         } else {
             let mut values = [Arg::Null; IDS_PER_QUERY];
             for (arg, value) in values.iter_mut().zip(&self.values) {
@@ -258,16 +258,16 @@ struct Ranges {
 }
 
 impl Partner for Ranges {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
+    fn take_turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         let mut random = self.asking.random("insert-benchmark range", operation);
-        let index = random.below(self.questions.len() as u64) as usize;
+        let index = random.next_below(self.questions.len() as u64) as usize;
         let question = self.questions[index];
         let bound = match question {
             InsertQuestion::Register => REGISTERS,
             InsertQuestion::Pdc => PRICES,
             _ => PRODUCTS,
         };
-        self.asking.values[0] = random.below(bound) as i64;
+        self.asking.values[0] = random.next_below(bound) as i64;
         self.asking.ask(index, question, link)?;
         Ok(Class::Query as usize)
     }
@@ -281,7 +281,7 @@ struct Points {
 }
 
 impl Partner for Points {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
+    fn take_turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         if self.edge.position.get() == 0 {
             self.edge.look_for_min(link)?;
             return Ok(Class::GetMin as usize);
@@ -295,7 +295,7 @@ impl Partner for Points {
         let first = self.edge.position.get();
         let ids = (self.last - first + 1).max(1) as u64;
         for value in &mut self.asking.values {
-            *value = first + random.below(ids) as i64;
+            *value = first + random.next_below(ids) as i64;
         }
         self.asking.ask(0, InsertQuestion::Point, link)?;
         self.until_max -= 1;

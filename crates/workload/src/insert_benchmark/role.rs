@@ -40,8 +40,8 @@ pub struct RolePart {
 
 impl RolePart {
     /// The role whose rate is the step's: queries, or inserts.
-    pub fn foreground(step: BenchmarkStep, sizes: &Sizes, clients: u32, seed: u64) -> RolePart {
-        let role = match step.work(sizes) {
+    pub fn of_foreground(step: BenchmarkStep, sizes: &Sizes, clients: u32, seed: u64) -> RolePart {
+        let role = match step.planned_work(sizes) {
             Work::Commits(_) | Work::Indexes => ConnectionRole::Inserts,
             Work::QueriesAtRate(_) => ConnectionRole::Queries,
         };
@@ -50,13 +50,13 @@ impl RolePart {
     }
 
     /// The roles of a step on an engine that takes this many writers at once.
-    pub fn roles(step: BenchmarkStep, sizes: &Sizes, dialect: Dialect) -> Vec<ConnectionRole> {
-        let mut roles = match (step.deletes(sizes), dialect) {
+    pub fn step_roles(step: BenchmarkStep, sizes: &Sizes, dialect: Dialect) -> Vec<ConnectionRole> {
+        let mut roles = match (step.delete_mode(sizes), dialect) {
             (Deletes::Off, _) => vec![ConnectionRole::Inserts],
             (Deletes::On, Dialect::Sqlite) => vec![ConnectionRole::InsertsAndDeletes],
             (Deletes::On, _) => vec![ConnectionRole::Inserts, ConnectionRole::Deletes],
         };
-        if let Work::QueriesAtRate(_) = step.work(sizes) {
+        if let Work::QueriesAtRate(_) = step.planned_work(sizes) {
             roles.push(ConnectionRole::Queries);
         }
         roles
@@ -78,20 +78,22 @@ impl Dialogue for RolePart {
         clients.flat_map(|client| sql::statements(dialect, client)).collect()
     }
 
-    fn classes(&self) -> Vec<String> {
+    fn class_names(&self) -> Vec<String> {
         Class::ALL.iter().map(|class| class.name().to_owned()).collect()
     }
 
-    fn partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
+    fn create_partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
         let crew = self.crew(client, dialect);
         let rows = self.step.rows_per_commit();
-        let inserter = || crew.inserter(self.step.first_row(&self.sizes), rows);
+        let inserter = || crew.row_inserter(self.step.first_row(&self.sizes), rows);
         match self.role {
             ConnectionRole::Inserts => inserter(),
-            ConnectionRole::Deletes => crew.deleter(rows),
-            ConnectionRole::InsertsAndDeletes => {
-                Box::new(Both { inserter: inserter(), deleter: crew.deleter(rows), owes: false })
-            }
+            ConnectionRole::Deletes => crew.row_deleter(rows),
+            ConnectionRole::InsertsAndDeletes => Box::new(Both {
+                inserter: inserter(),
+                deleter: crew.row_deleter(rows),
+                owes: false,
+            }),
             ConnectionRole::Queries if matches!(self.step, BenchmarkStep::PointQueries(_)) => {
                 crew.point_querier()
             }
@@ -99,7 +101,7 @@ impl Dialogue for RolePart {
         }
     }
 
-    fn writes(&self) -> bool {
+    fn writes_rows(&self) -> bool {
         self.role != ConnectionRole::Queries
     }
 }
@@ -113,13 +115,13 @@ struct Both {
 }
 
 impl Partner for Both {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
+    fn take_turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         if self.owes {
-            let class = self.deleter.turn(operation, link)?;
+            let class = self.deleter.take_turn(operation, link)?;
             self.owes = class != Class::Delete as usize;
             return Ok(class);
         }
-        let class = self.inserter.turn(operation, link)?;
+        let class = self.inserter.take_turn(operation, link)?;
         self.owes = true;
         Ok(class)
     }

@@ -55,17 +55,17 @@ pub struct InsertRow {
 
 impl InsertRows {
     /// Row number `number`, from 0.
-    pub fn row(&self, number: u64) -> InsertRow {
+    pub(crate) fn row_at(&self, number: u64) -> InsertRow {
         let key = [self.seed, random::key_of("insert-benchmark"), u64::from(self.client), number];
         let mut random = random::stream(&key);
         let mut row = InsertRow {
             second: number / ROWS_PER_SECOND,
-            register: random.below(REGISTERS),
-            customer: random.below(CUSTOMERS),
-            product: random.below(PRODUCTS),
-            price: random.below(PRICES),
+            register: random.next_below(REGISTERS),
+            customer: random.next_below(CUSTOMERS),
+            product: random.next_below(PRODUCTS),
+            price: random.next_below(PRICES),
             data: [b'a'; 20],
-            data_length: 10 + random.below(11) as usize,
+            data_length: 10 + random.next_below(11) as usize,
         };
         let half = row.data_length / 2;
         random_characters(&mut random, &mut row.data[half..row.data_length]);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn rows_are_a_function_of_seed_client_and_number() {
-        let row = |seed, client, number| InsertRows { seed, client }.row(number);
+        let row = |seed, client, number| InsertRows { seed, client }.row_at(number);
         assert_eq!(row(1, 0, 5), row(1, 0, 5));
         assert_ne!(row(1, 0, 5), row(2, 0, 5));
         assert_ne!(row(1, 0, 5), row(1, 1, 5));
@@ -142,7 +142,7 @@ mod tests {
         let (mut least, mut most) = (100, 0);
         let (mut price, mut letters) = (0.0, 0);
         for number in 0..20_000 {
-            let row = rows.row(number);
+            let row = rows.row_at(number);
             assert!(row.register < 1000 && row.customer < 100_000 && row.product < 10_000);
             least = row.data().len().min(least);
             most = row.data().len().max(most);
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(date(11_016), (2000, 2, 29));
         assert_eq!(date(FIRST_DAY + 364), (2025, 12, 31));
         let mut sql = Vec::new();
-        InsertRows { seed: 1, client: 0 }.row(86_400_000 + 3_725_999).push_values(&mut sql);
+        InsertRows { seed: 1, client: 0 }.row_at(86_400_000 + 3_725_999).push_values(&mut sql);
         let sql = String::from_utf8(sql).unwrap();
         assert!(sql.starts_with("('2025-01-02 01:02:05',"), "{sql}");
     }

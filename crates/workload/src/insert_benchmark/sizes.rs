@@ -44,9 +44,9 @@ impl Sizes {
     /// A value that cannot be.
     pub fn of_step(options: &mut SpecOptions) -> Result<Sizes, SpecError> {
         Ok(Sizes {
-            nr1: options.number("nr1", NR1, ROWS_LEAST, ROWS_MOST)?,
-            nr2: options.number("nr2", NR2, ROWS_LEAST, ROWS_MOST)?,
-            deletes: match options.word("deletes", &["on", "off"])? {
+            nr1: options.take_number("nr1", NR1, ROWS_LEAST, ROWS_MOST)?,
+            nr2: options.take_number("nr2", NR2, ROWS_LEAST, ROWS_MOST)?,
+            deletes: match options.take_one_of("deletes", &["on", "off"])? {
                 "off" => Deletes::Off,
                 _ => Deletes::On,
             },
@@ -61,8 +61,8 @@ impl Sizes {
     /// A value that cannot be.
     pub fn of_whole(options: &mut SpecOptions) -> Result<Sizes, SpecError> {
         let sizes = Sizes::of_step(options)?;
-        let seconds = options.number("seconds", SECONDS, 1, SECONDS_MOST)?;
-        let rates = match options.text("rates") {
+        let seconds = options.take_number("seconds", SECONDS, 1, SECONDS_MOST)?;
+        let rates = match options.take_text("rates") {
             Some(text) => rates(&text).ok_or_else(|| {
                 let takes = "different whole numbers, for example 100-500-1000";
                 SpecError::BadValue("rates".to_owned(), text, takes.to_owned())

@@ -106,7 +106,7 @@ pub(crate) fn write_insert(
         if number > first {
             sql.push(b',');
         }
-        rows.row(number).push_values(sql);
+        rows.row_at(number).push_values(sql);
     }
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn write_delete(sql: &mut String, dialect: Dialect, table: &str, from
 }
 
 /// The questions of a client with the placeholders of the dialect, in the order of
-/// [`InsertQuestion`]. On MySQL all but the first two are sent as text ([`pieces`]), as the
+/// [`InsertQuestion`]. On MySQL all but the first two are sent as text ([`query_pieces`]), as the
 /// original does.
 pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
     let table = table(client);
@@ -137,8 +137,8 @@ pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
     };
     let marks: Vec<String> = (1..=IDS_PER_QUERY).map(mark).collect();
     let mut statements = vec![
-        Statement::prepared(format!("SELECT min(transactionid) FROM {table}")),
-        Statement::prepared(format!("SELECT max(transactionid) FROM {table}")),
+        Statement::new_prepared(format!("SELECT min(transactionid) FROM {table}")),
+        Statement::new_prepared(format!("SELECT max(transactionid) FROM {table}")),
     ];
     for question in [
         InsertQuestion::Market,
@@ -146,15 +146,15 @@ pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
         InsertQuestion::Pdc,
         InsertQuestion::Point,
     ] {
-        let [head, tail] = pieces(question, dialect, &table);
+        let [head, tail] = query_pieces(question, dialect, &table);
         let marks = if question == InsertQuestion::Point { marks.join(", ") } else { mark(1) };
-        statements.push(Statement::prepared(format!("{head}{marks}{tail}")));
+        statements.push(Statement::new_prepared(format!("{head}{marks}{tail}")));
     }
     statements
 }
 
 /// What stands before and behind the values of a range or point query.
-pub fn pieces(question: InsertQuestion, dialect: Dialect, table: &str) -> [String; 2] {
+pub(crate) fn query_pieces(question: InsertQuestion, dialect: Dialect, table: &str) -> [String; 2] {
     let (index, columns) = match question {
         InsertQuestion::Register => INDEXES[1],
         InsertQuestion::Pdc => INDEXES[2],

@@ -51,7 +51,7 @@ pub enum Work {
 
 impl BenchmarkStep {
     /// The steps in order.
-    pub fn all(sizes: &Sizes) -> Vec<BenchmarkStep> {
+    pub fn all_in_order(sizes: &Sizes) -> Vec<BenchmarkStep> {
         let mut steps = LOAD_STEPS.to_vec();
         for &rate in &sizes.rates {
             steps.extend([BenchmarkStep::RangeQueries(rate), BenchmarkStep::PointQueries(rate)]);
@@ -111,7 +111,7 @@ impl BenchmarkStep {
     }
 
     /// How much it does.
-    pub fn work(self, sizes: &Sizes) -> Work {
+    pub fn planned_work(self, sizes: &Sizes) -> Work {
         let commits = |rows: u64| Work::Commits((rows / self.rows_per_commit()).max(1));
         match self {
             BenchmarkStep::FillInKeyOrder => commits(sizes.nr1),
@@ -133,7 +133,7 @@ impl BenchmarkStep {
 
     /// Rows that each client inserts in a step of fixed amount; 0 for the query steps.
     pub fn rows(self, sizes: &Sizes) -> u64 {
-        match self.work(sizes) {
+        match self.planned_work(sizes) {
             Work::Commits(commits) => commits * self.rows_per_commit(),
             Work::Indexes => ROWS_OF_X,
             Work::QueriesAtRate(_) => 0,
@@ -141,7 +141,7 @@ impl BenchmarkStep {
     }
 
     /// Whether rows are deleted in this step.
-    pub fn deletes(self, sizes: &Sizes) -> Deletes {
+    pub(crate) fn delete_mode(self, sizes: &Sizes) -> Deletes {
         match self {
             BenchmarkStep::FillInKeyOrder | BenchmarkStep::MakeIndexes => Deletes::Off,
             _ => sizes.deletes,
@@ -149,7 +149,7 @@ impl BenchmarkStep {
     }
 
     /// The commits of chunk `chunk` of `chunks` that are as equal as can be: first, and how many.
-    pub fn chunk(commits: u64, chunks: u32, chunk: u32) -> (u64, u64) {
+    pub fn chunk_commits(commits: u64, chunks: u32, chunk: u32) -> (u64, u64) {
         let at = |chunk: u32| {
             (u128::from(commits) * u128::from(chunk) / u128::from(chunks.max(1))) as u64
         };
@@ -157,7 +157,7 @@ impl BenchmarkStep {
     }
 
     /// One line for people.
-    pub fn about(self) -> String {
+    pub fn summary_line(self) -> String {
         match self {
             BenchmarkStep::FillInKeyOrder => "insert rows in the order of the key".to_owned(),
             BenchmarkStep::MakeIndexes => "make three secondary indexes".to_owned(),
@@ -182,13 +182,14 @@ impl BenchmarkStep {
 ///
 /// # Errors
 /// Options that cannot be meant.
-pub fn expand(load: &str) -> Option<Result<(Vec<Stage>, Sizes), SpecError>> {
+pub fn expand_benchmark(load: &str) -> Option<Result<(Vec<Stage>, Sizes), SpecError>> {
     let expanded = || {
         let mut options = Spec::parse(load)?.options();
         let sizes = Sizes::of_whole(&mut options)?;
         options.finish()?;
         let stage = |step: BenchmarkStep| Stage::Measure(format!("{}{sizes}", step.name()));
-        let mut stages: Vec<Stage> = BenchmarkStep::all(&sizes).into_iter().map(stage).collect();
+        let mut stages: Vec<Stage> =
+            BenchmarkStep::all_in_order(&sizes).into_iter().map(stage).collect();
         stages.insert(LOAD_STEPS.len(), Stage::Settle);
         Ok((stages, sizes))
     };
@@ -201,9 +202,10 @@ mod tests {
 
     #[test]
     fn the_ten_steps_have_their_names_order_and_sizes() {
-        let (stages, sizes) = expand("insert-benchmark?nr1=1000&nr2=500").unwrap().unwrap();
+        let (stages, sizes) =
+            expand_benchmark("insert-benchmark?nr1=1000&nr2=500").unwrap().unwrap();
         assert_eq!(stages[4], Stage::Settle);
-        let names: Vec<&str> = stages.iter().filter_map(Stage::measured).collect();
+        let names: Vec<&str> = stages.iter().filter_map(Stage::measured_label).collect();
         let bare: Vec<_> = names.iter().map(|name| name.split('?').next().unwrap()).collect();
         assert_eq!(bare.join(" "), "l.i0 l.x l.i1 l.i2 qr100 qp100 qr500 qp500 qr1000 qp1000");
         assert!(names.iter().all(|name| name.ends_with("?nr1=1000&nr2=500")), "{names:?}");
@@ -217,7 +219,13 @@ mod tests {
         assert_eq!(size(names[3]), (1500, 100, 5));
         assert_eq!(size(names[4]), (1600, 0, 50));
         assert_eq!(BenchmarkStep::find(names[9]).unwrap().unwrap().1, sizes);
-        assert!(expand("insert-benchmark").unwrap().unwrap().0.contains(&"l.i0".parse().unwrap()));
+        assert!(
+            expand_benchmark("insert-benchmark")
+                .unwrap()
+                .unwrap()
+                .0
+                .contains(&"l.i0".parse().unwrap())
+        );
     }
 
     #[test]
@@ -225,7 +233,7 @@ mod tests {
         for name in ["point-query", "qr", "qr0", "qrx", "q", "l.i3", "read-write", "é"] {
             assert!(BenchmarkStep::find(name).is_none(), "{name}");
         }
-        assert!(expand("point-query").is_none());
+        assert!(expand_benchmark("point-query").is_none());
         assert!(BenchmarkStep::find("l.i0?nr9=1").unwrap().is_err());
     }
 
@@ -234,7 +242,7 @@ mod tests {
         for (commits, chunks) in [(100, 7), (3, 5), (1, 1), (20, 20)] {
             let mut next = 0;
             for chunk in 0..chunks {
-                let (first, count) = BenchmarkStep::chunk(commits, chunks, chunk);
+                let (first, count) = BenchmarkStep::chunk_commits(commits, chunks, chunk);
                 assert_eq!(first, next);
                 assert!(count.abs_diff(commits / u64::from(chunks)) <= 1);
                 next += count;

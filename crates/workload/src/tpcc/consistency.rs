@@ -3,7 +3,7 @@
 //! Sums of money are compared to half a cent: SQLite adds them as doubles.
 
 /// Questions whose answer must be 0, and what they mean.
-pub(super) fn conditions() -> Vec<(String, String)> {
+pub(super) fn condition_queries() -> Vec<(String, String)> {
     CONDITIONS.into_iter().map(|(sql, meaning)| (sql.to_owned(), meaning.to_owned())).collect()
 }
 

@@ -31,13 +31,13 @@ impl Delivery {
     /// # Errors
     /// That of the link, or a wrong answer.
     pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), TurnFault> {
-        talk.control(Ask::BeginToWrite)?;
+        talk.run_control(Ask::BeginToWrite)?;
         for district in 1..=DISTRICTS as i64 {
             if let Some(order) = self.oldest(talk, district)? {
                 self.deliver(talk, district, order)?;
             }
         }
-        talk.control(Ask::Commit)
+        talk.run_control(Ask::Commit)
     }
 
     /// Takes the oldest order that waits. Another delivery may have been faster between the look
@@ -61,9 +61,9 @@ impl Delivery {
         let key = [Arg::Int(self.warehouse), Arg::Int(district), Arg::Int(order)];
         let [w, d, o] = key;
         let customer = talk.fetch(Ask::OrderToDeliver, &key, 1, 1)?.int(0, 0)?;
-        talk.change(Ask::DeliverOrder, &[Arg::Int(self.carrier), w, d, o])?;
-        let sum = Money::of(talk.fetch(Ask::SumLines, &key, 1, 1)?.cents(0, 0)?);
+        talk.change_one(Ask::DeliverOrder, &[Arg::Int(self.carrier), w, d, o])?;
+        let sum = Money::from_cents(talk.fetch(Ask::SumLines, &key, 1, 1)?.cents_at(0, 0)?);
         talk.change_some(Ask::DeliverLines, &key, 5, 15)?;
-        talk.change(Ask::CreditCustomer, &[sum.arg(), w, d, Arg::Int(customer)])
+        talk.change_one(Ask::CreditCustomer, &[sum.as_arg(), w, d, Arg::Int(customer)])
     }
 }

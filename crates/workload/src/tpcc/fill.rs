@@ -18,8 +18,8 @@ use dbdyno_model::random::{self, RandomStream};
 
 use super::consistency;
 use super::random::{
-    A_LAST, Constants, nurand, permuted, push_capitals, push_cents, push_decimal, push_digits,
-    push_last_name, push_letters, uniform,
+    A_LAST, Constants, nurand, permuted_index, push_capitals, push_cents, push_decimal,
+    push_digits, push_last_name, push_letters, uniform,
 };
 use super::schema::{TABLES, Table};
 use crate::dataset::{Dataset, TableScript};
@@ -59,7 +59,7 @@ impl Warehouses {
     }
 
     /// The last order of each district that is delivered: 2100 of 3000.
-    pub fn delivered(&self) -> u64 {
+    pub(crate) fn last_delivered(&self) -> u64 {
         self.customers * 7 / 10
     }
 
@@ -84,7 +84,7 @@ impl Warehouses {
     fn customer_of(&self, order: &Order) -> u64 {
         let key =
             [self.seed, random::key_of("tpcc customer of order"), order.warehouse, order.district];
-        1 + permuted(&key, order.number - 1, self.customers)
+        1 + permuted_index(&key, order.number - 1, self.customers)
     }
 
     fn lines_of(&self, order: &Order) -> u64 {
@@ -134,14 +134,14 @@ impl Warehouses {
         let name = if number <= self.names() {
             number - 1
         } else {
-            let c = Constants::of(self.seed).last_load;
+            let c = Constants::from_seed(self.seed).last_load;
             nurand(&mut random, A_LAST, c, 0, self.names() - 1)
         };
         row.field(|buffer| push_last_name(buffer, name));
         row.address(&mut random);
         row.field(|buffer| push_digits(buffer, &mut random, 16));
         row.text(POPULATED);
-        row.text(if random.below(10) == 0 { b"BC" } else { b"GC" });
+        row.text(if random.next_below(10) == 0 { b"BC" } else { b"GC" });
         row.cents(5_000_000);
         row.rate(uniform(&mut random, 0, 5000));
         row.cents(-1000);
@@ -170,7 +170,7 @@ impl Warehouses {
         row.number(order.number);
         row.number(self.customer_of(&order));
         row.text(POPULATED);
-        if order.number <= self.delivered() {
+        if order.number <= self.last_delivered() {
             row.number(uniform(&mut random, 1, 10));
         } else {
             row.text(b"\\N");
@@ -180,8 +180,8 @@ impl Warehouses {
     }
 
     fn push_new_order(&self, unit: u64, row: &mut Row<'_>) {
-        let per_district = self.customers - self.delivered();
-        let order = self.order(unit, per_district, self.delivered() + 1);
+        let per_district = self.customers - self.last_delivered();
+        let order = self.order(unit, per_district, self.last_delivered() + 1);
         row.number(order.warehouse);
         row.number(order.district);
         row.number(order.number);
@@ -190,7 +190,7 @@ impl Warehouses {
     fn push_lines(&self, unit: u64, rows: &mut Vec<u8>) -> u64 {
         let mut random = self.stream(Table::OrderLine, unit);
         let order = self.order(unit, self.customers, 1);
-        let delivered = order.number <= self.delivered();
+        let delivered = order.number <= self.last_delivered();
         let lines = self.lines_of(&order);
         for line in 1..=lines {
             let mut row = Row { buffer: rows, fields: 0 };
@@ -234,10 +234,10 @@ impl Dataset for Warehouses {
     }
 
     fn tables(&self, dialect: Dialect) -> Vec<TableScript> {
-        TABLES.iter().map(|table| table.script(dialect)).collect()
+        TABLES.iter().map(|table| table.create_script(dialect)).collect()
     }
 
-    fn units(&self, table: usize) -> u64 {
+    fn unit_count(&self, table: usize) -> u64 {
         match TABLES[table] {
             Table::Item => self.items,
             Table::Warehouse => self.warehouses,
@@ -245,7 +245,7 @@ impl Dataset for Warehouses {
             Table::Customer | Table::History | Table::Orders | Table::OrderLine => {
                 self.districts() * self.customers
             }
-            Table::NewOrder => self.districts() * (self.customers - self.delivered()),
+            Table::NewOrder => self.districts() * (self.customers - self.last_delivered()),
             Table::Stock => self.warehouses * self.items,
         }
     }
@@ -276,7 +276,7 @@ impl Dataset for Warehouses {
 
     fn invariants(&self, dialect: Dialect) -> Vec<(String, String)> {
         let _the_same_for_all = dialect;
-        consistency::conditions()
+        consistency::condition_queries()
     }
 }
 
@@ -331,7 +331,7 @@ impl Row<'_> {
     fn original(&mut self, random: &mut RandomStream) {
         const WORD: &[u8] = b"ORIGINAL";
         self.letters(random, 26, 50);
-        if random.below(10) == 0 {
+        if random.next_below(10) == 0 {
             let start = self.buffer.iter().rposition(|&byte| byte == b'\t').map_or(0, |at| at + 1);
             let room = self.buffer.len() - start - WORD.len();
             let at = start + uniform(random, 0, room as u64) as usize;
@@ -357,7 +357,7 @@ mod tests {
         let rows: Vec<Vec<String>> =
             text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect();
         assert_eq!(rows.len() as u64, count);
-        let columns = table.script(Dialect::Mysql).columns.len();
+        let columns = table.create_script(Dialect::Mysql).columns.len();
         assert!(rows.iter().all(|row| row.len() == columns), "{table:?}");
         rows
     }
@@ -369,10 +369,10 @@ mod tests {
 
     #[test]
     fn cardinalities_are_those_of_clause_4_3_3_1() {
-        let units: Vec<u64> = (0..9).map(|table| STANDARD.units(table)).collect();
+        let units: Vec<u64> = (0..9).map(|table| STANDARD.unit_count(table)).collect();
         // item, warehouse, district, customer, history, orders, new_order, (orders), stock
         assert_eq!(units, [100_000, 2, 20, 60_000, 60_000, 60_000, 18_000, 60_000, 200_000]);
-        assert_eq!((STANDARD.delivered(), STANDARD.names()), (2100, 1000));
+        assert_eq!((STANDARD.last_delivered(), STANDARD.names()), (2100, 1000));
     }
 
     #[test]
@@ -478,7 +478,7 @@ mod tests {
         let small = Warehouses { warehouses: 1, items: 2000, customers: 300, seed: 1 };
         let mut all = Vec::new();
         for table in 0..9 {
-            (0..small.units(table)).for_each(|unit| {
+            (0..small.unit_count(table)).for_each(|unit| {
                 small.push(table, unit, &mut all);
             });
         }

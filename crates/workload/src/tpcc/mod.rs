@@ -76,19 +76,19 @@ pub struct Tpcc {
 
 impl Dialogue for Tpcc {
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {
-        statements::all(dialect)
+        statements::all_statements(dialect)
     }
 
-    fn classes(&self) -> Vec<String> {
-        Kind::ALL.iter().map(|kind| kind.class().to_owned()).collect()
+    fn class_names(&self) -> Vec<String> {
+        Kind::ALL.iter().map(|kind| kind.class_name().to_owned()).collect()
     }
 
-    fn partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
+    fn create_partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
         let _statements_differ_and_users_do_not = dialect;
         Box::new(User::new(self.size, self.pace, client))
     }
 
-    fn writes(&self) -> bool {
+    fn writes_rows(&self) -> bool {
         true
     }
 }

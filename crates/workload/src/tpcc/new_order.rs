@@ -4,7 +4,7 @@ use dbdyno_model::random::RandomStream;
 
 use super::random::{A_CUSTOMER, A_ITEM, nurand, uniform};
 use super::statements::Ask;
-use super::talk::{Money, Talk, wrong};
+use super::talk::{Money, Talk, wrong_answer};
 use super::terminal::Terminal;
 use crate::dialogue::{Arg, TurnFault};
 
@@ -70,26 +70,26 @@ impl NewOrder {
     pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), TurnFault> {
         let home = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         let [w, d] = home;
-        talk.control(Ask::BeginToWrite)?;
-        talk.show(Ask::BuyerAndWarehouse, &[w, d, Arg::Int(self.customer)])?;
+        talk.run_control(Ask::BeginToWrite)?;
+        talk.show_one(Ask::BuyerAndWarehouse, &[w, d, Arg::Int(self.customer)])?;
         let number = talk.fetch(Ask::NextOrder, &home, 1, 1)?.int(0, 0)?;
         let o = Arg::Int(number);
-        talk.change(Ask::CountOrder, &home)?;
+        talk.change_one(Ask::CountOrder, &home)?;
         let all_local = Arg::Int(i64::from(self.all_local()));
         let order = [w, d, o, Arg::Int(self.customer), Arg::Int(self.count as i64), all_local];
-        talk.change(Ask::AddOrder, &order)?;
-        talk.change(Ask::AddNewOrder, &[w, d, o])?;
+        talk.change_one(Ask::AddOrder, &order)?;
+        talk.change_one(Ask::AddNewOrder, &[w, d, o])?;
         for (place, line) in self.lines[..self.count].iter().enumerate() {
             let mistake = self.mistaken && place + 1 == self.count;
             let wanted = usize::from(!mistake);
             let item = talk.fetch(Ask::Item, &[Arg::Int(line.item)], wanted, wanted)?;
             if mistake {
-                return talk.control(Ask::Rollback);
+                return talk.run_control(Ask::Rollback);
             }
-            let price = item.cents(0, 0)?;
+            let price = item.cents_at(0, 0)?;
             self.take(talk, number, place, line, price)?;
         }
-        talk.control(Ask::Commit)
+        talk.run_control(Ask::Commit)
     }
 
     fn take(
@@ -104,16 +104,16 @@ impl NewOrder {
         let stock = talk.fetch(Ask::Stock, &key, 1, 1)?;
         let there = stock.int(0, 0)?;
         // The first two columns are the quantity and the data.
-        let info = stock.text(0, 1 + self.district as usize)?;
+        let info = stock.text_at(0, 1 + self.district as usize)?;
         let mut kept = [0; 24];
         let kept = kept.get_mut(..info.len());
-        let kept = kept.ok_or_else(|| wrong(Ask::Stock, &key, "returned a long s_dist"))?;
+        let kept = kept.ok_or_else(|| wrong_answer(Ask::Stock, &key, "returned a long s_dist"))?;
         kept.copy_from_slice(info);
         let remote = Arg::Int(i64::from(line.supply != self.warehouse));
         let left = Arg::Int(restocked(there, line.quantity));
         let quantity = Arg::Int(line.quantity);
-        talk.change(Ask::TakeStock, &[left, quantity, remote, key[0], key[1]])?;
-        let amount = Money::of(price * line.quantity);
+        talk.change_one(Ask::TakeStock, &[left, quantity, remote, key[0], key[1]])?;
+        let amount = Money::from_cents(price * line.quantity);
         let values = [
             Arg::Int(self.warehouse),
             Arg::Int(self.district),
@@ -122,10 +122,10 @@ impl NewOrder {
             key[1],
             key[0],
             quantity,
-            amount.arg(),
+            amount.as_arg(),
             Arg::Text(kept),
         ];
-        talk.change(Ask::AddLine, &values)
+        talk.change_one(Ask::AddLine, &values)
     }
 }
 

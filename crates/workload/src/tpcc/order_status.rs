@@ -34,12 +34,12 @@ impl OrderStatus {
     /// That of the link, or a wrong answer.
     pub(super) fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), TurnFault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
-        talk.control(Ask::BeginToRead)?;
+        talk.run_control(Ask::BeginToRead)?;
         let c = Arg::Int(self.customer.find(talk, self.warehouse, self.district, text)?);
-        talk.show(Ask::Customer, &[w, d, c])?;
+        talk.show_one(Ask::Customer, &[w, d, c])?;
         // Every customer has placed an order before the load begins.
         let order = talk.fetch(Ask::LastOrder, &[w, d, w, d, c], 1, 1)?.int(0, 0)?;
         talk.show_some(Ask::Lines, &[w, d, Arg::Int(order)], 5, 15)?;
-        talk.control(Ask::Commit)
+        talk.run_control(Ask::Commit)
     }
 }

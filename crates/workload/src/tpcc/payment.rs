@@ -100,8 +100,8 @@ impl Payment {
     /// That of the link, or a wrong answer.
     pub(super) fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), TurnFault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
-        let money = Money::of(self.cents);
-        talk.control(Ask::BeginToWrite)?;
+        let money = Money::from_cents(self.cents);
+        talk.run_control(Ask::BeginToWrite)?;
         let mut places = [0; 24];
         let mut length = keep(&mut places, 0, &talk.fetch(Ask::Warehouse, &[w], 1, 1)?)?;
         length += 4;
@@ -112,22 +112,22 @@ impl Payment {
         let c = self.customer.find(talk, cw, cd, text)?;
         let key = [Arg::Int(cw), Arg::Int(cd), Arg::Int(c)];
         let credit = talk.fetch(Ask::CustomerToPay, &key, 1, 1)?;
-        let bad = credit.text(0, 0)? == b"BC";
-        talk.change(Ask::PayWarehouse, &[money.arg(), w])?;
-        talk.change(Ask::PayDistrict, &[money.arg(), w, d])?;
+        let bad = credit.text_at(0, 0)? == b"BC";
+        talk.change_one(Ask::PayWarehouse, &[money.as_arg(), w])?;
+        talk.change_one(Ask::PayDistrict, &[money.as_arg(), w, d])?;
         let [kw, kd, kc] = key;
         if bad {
             self.write_data(text, c, &money);
-            text.extend_from_slice(talk.fetch(Ask::CustomerData, &key, 1, 1)?.text(0, 0)?);
+            text.extend_from_slice(talk.fetch(Ask::CustomerData, &key, 1, 1)?.text_at(0, 0)?);
             text.truncate(DATA_MOST);
-            let values = [money.arg(), money.arg(), Arg::Text(text), kw, kd, kc];
-            talk.change(Ask::PayBadCustomer, &values)?;
+            let values = [money.as_arg(), money.as_arg(), Arg::Text(text), kw, kd, kc];
+            talk.change_one(Ask::PayBadCustomer, &values)?;
         } else {
-            talk.change(Ask::PayCustomer, &[money.arg(), money.arg(), kw, kd, kc])?;
+            talk.change_one(Ask::PayCustomer, &[money.as_arg(), money.as_arg(), kw, kd, kc])?;
         }
-        let history = [kc, kd, kw, d, w, money.arg(), Arg::Text(&places[..length])];
-        talk.change(Ask::AddHistory, &history)?;
-        talk.control(Ask::Commit)
+        let history = [kc, kd, kw, d, w, money.as_arg(), Arg::Text(&places[..length])];
+        talk.change_one(Ask::AddHistory, &history)?;
+        talk.run_control(Ask::Commit)
     }
 
     /// What is put before the data of a customer with bad credit.
@@ -139,7 +139,7 @@ impl Payment {
             push_number(text, number.unsigned_abs());
             text.push(b' ');
         }
-        if let Arg::Text(amount) = money.arg() {
+        if let Arg::Text(amount) = money.as_arg() {
             text.extend_from_slice(amount);
         }
         text.push(b' ');
@@ -148,7 +148,7 @@ impl Payment {
 
 /// Copies a name, the first column, to `places[start..]`; returns where it ends.
 fn keep(places: &mut [u8; 24], start: usize, answer: &TalkRows<'_>) -> Result<usize, TurnFault> {
-    let name = answer.text(0, 0)?;
+    let name = answer.text_at(0, 0)?;
     let end = start + name.len();
     let room = places.get_mut(start..end);
     let room =

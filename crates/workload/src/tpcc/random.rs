@@ -16,7 +16,7 @@ use dbdyno_model::random::{self, RandomStream};
 
 /// A uniform number in `low..=high`.
 pub(super) fn uniform(random: &mut RandomStream, low: u64, high: u64) -> u64 {
-    low + random.below(high - low + 1)
+    low + random.next_below(high - low + 1)
 }
 
 /// NURand(A, x, y) of clause 2.1.6: `(((0..=A) | (x..=y)) + C) mod (y − x + 1) + x`.
@@ -48,21 +48,21 @@ pub(crate) const A_ITEM: u64 = 8191;
 impl Constants {
     /// Constants of a seed. By clause 2.1.6.1 those for last names differ by 65 to 119, but not by
     /// 96 nor 112, lest what is often loaded be what is often asked.
-    pub(super) fn of(seed: u64) -> Constants {
+    pub(super) fn from_seed(seed: u64) -> Constants {
         let mut random = random::stream(&[seed, random::key_of("tpcc constants")]);
-        let last_load = random.below(A_LAST + 1);
+        let last_load = random.next_below(A_LAST + 1);
         let allowed = |run: &u64| {
             let delta = run.abs_diff(last_load);
             (65..=119).contains(&delta) && delta != 96 && delta != 112
         };
         let last_run = loop {
-            let run = random.below(A_LAST + 1);
+            let run = random.next_below(A_LAST + 1);
             if allowed(&run) {
                 break run;
             }
         };
-        let customer = random.below(A_CUSTOMER + 1);
-        Constants { last_load, last_run, customer, item: random.below(A_ITEM + 1) }
+        let customer = random.next_below(A_CUSTOMER + 1);
+        Constants { last_load, last_run, customer, item: random.next_below(A_ITEM + 1) }
     }
 }
 
@@ -132,14 +132,14 @@ pub(crate) fn push_decimal(buffer: &mut Vec<u8>, value: i64, digits: u32) {
 
 /// An amount in cents from what a server calls a decimal: `12.34`, SQLite's `12.3`, `12` or
 /// `12.339999999999998`.
-pub(super) fn cents(text: &[u8]) -> Option<i64> {
+pub(super) fn parse_cents(text: &[u8]) -> Option<i64> {
     let value: f64 = std::str::from_utf8(text).ok()?.trim().parse().ok()?;
     // Amounts are below 10¹³ cents, where a double is exact to a thousandth of one.
     (value.abs() < 1e11).then(|| (value * 100.0).round() as i64)
 }
 
 /// The place of `index` in a permutation of `0..count` that belongs to `key`.
-pub(crate) fn permuted(key: &[u64], index: u64, count: u64) -> u64 {
+pub(crate) fn permuted_index(key: &[u64], index: u64, count: u64) -> u64 {
     assert!(index < count, "{index} is not one of {count}");
     let half = (64 - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;
@@ -149,7 +149,7 @@ pub(crate) fn permuted(key: &[u64], index: u64, count: u64) -> u64 {
     loop {
         let (mut left, mut right) = (place >> half, place & mask);
         for key in keys {
-            (left, right) = (right, left ^ (random::mix(key ^ right) & mask));
+            (left, right) = (right, left ^ (random::mix_bits(key ^ right) & mask));
         }
         place = left << half | right;
         if place < count {
@@ -208,7 +208,7 @@ mod tests {
     fn constants_keep_the_rule_of_clause_2_1_6_1() {
         let mut deltas = std::collections::BTreeSet::new();
         for seed in 0..3_000 {
-            let constants = Constants::of(seed);
+            let constants = Constants::from_seed(seed);
             assert!(constants.last_load <= 255 && constants.last_run <= 255);
             assert!(constants.customer <= 1023 && constants.item <= 8191);
             deltas.insert(constants.last_run.abs_diff(constants.last_load));
@@ -234,16 +234,16 @@ mod tests {
     #[test]
     fn permutations_hit_everything_once_and_keys_matter() {
         for count in [1, 2, 3, 10, 500, 3000] {
-            let mut places: Vec<u64> = (0..count).map(|i| permuted(&[1], i, count)).collect();
+            let mut places: Vec<u64> = (0..count).map(|i| permuted_index(&[1], i, count)).collect();
             places.sort_unstable();
             assert!(places.into_iter().eq(0..count), "{count}");
         }
-        let of = |key| (0..500).map(|i| permuted(&[key], i, 500)).collect::<Vec<_>>();
+        let of = |key| (0..500).map(|i| permuted_index(&[key], i, 500)).collect::<Vec<_>>();
         let same = of(1).iter().zip(&of(2)).filter(|(one, two)| one == two).count();
         assert!(same < 10, "{same} of 500 in the same place");
         // The first place is uniform over keys: 99 degrees of freedom, 0.1 % point 148.2.
         let mut cells = [0_u64; 100];
-        (0..50_000).for_each(|key| cells[permuted(&[key], 0, 500) as usize / 5] += 1);
+        (0..50_000).for_each(|key| cells[permuted_index(&[key], 0, 500) as usize / 5] += 1);
         let found = chi_square(&cells, &[500.0; 100]);
         assert!(found < 148.2, "chi-square {found}");
     }
@@ -273,11 +273,14 @@ mod tests {
             let mut written = Vec::new();
             push_cents(&mut written, value);
             assert_eq!(String::from_utf8(written.clone()).unwrap(), text);
-            assert_eq!(cents(&written), Some(value));
+            assert_eq!(parse_cents(&written), Some(value));
         }
-        assert_eq!(cents(b"12.339999999999998"), Some(1234));
-        assert_eq!(cents(b"12.3"), Some(1230));
-        assert_eq!((cents(b"x"), cents(b"1e300"), cents(b"nan")), (None, None, None));
+        assert_eq!(parse_cents(b"12.339999999999998"), Some(1234));
+        assert_eq!(parse_cents(b"12.3"), Some(1230));
+        assert_eq!(
+            (parse_cents(b"x"), parse_cents(b"1e300"), parse_cents(b"nan")),
+            (None, None, None)
+        );
         let mut tax = Vec::new();
         push_decimal(&mut tax, 375, 4);
         assert_eq!(tax, b"0.0375");

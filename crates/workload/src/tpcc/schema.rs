@@ -71,7 +71,7 @@ const LITTLE_MONEY: &str = "DECIMAL(6,2) NOT NULL";
 
 impl Table {
     /// The statements that make it.
-    pub(super) fn script(self, dialect: Dialect) -> TableScript {
+    pub(super) fn create_script(self, dialect: Dialect) -> TableScript {
         let shape = self.shape();
         let name = shape.name;
         let (time, end) = match dialect {

@@ -7,7 +7,7 @@ use dbdyno_model::Dialect;
 
 use crate::statement::Statement;
 
-/// A statement by its place in [`all`].
+/// A statement by its place in [`all_statements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
     BeginToWrite,
@@ -47,14 +47,14 @@ pub(super) enum Ask {
 }
 
 /// The statements of a dialect in the order of [`Ask`].
-pub(super) fn all(dialect: Dialect) -> Vec<Statement> {
+pub(super) fn all_statements(dialect: Dialect) -> Vec<Statement> {
     let spelled = |&(ask, template): &(Ask, &str)| {
         let sql = spell(ask, template, dialect);
         match ask {
             Ask::BeginToWrite | Ask::BeginToRead | Ask::Commit | Ask::Rollback => {
-                Statement::control(sql)
+                Statement::new_control(sql)
             }
-            _ => Statement::prepared(sql),
+            _ => Statement::new_prepared(sql),
         }
     };
     ASKS.iter().map(spelled).collect()
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn dialects_differ_in_marks_and_locks() {
-        let sql = |dialect, ask| all(dialect)[ask as usize].sql.clone();
+        let sql = |dialect, ask| all_statements(dialect)[ask as usize].sql.clone();
         let wanted = "SELECT d_next_o_id, d_tax FROM tpcc_district WHERE ";
         let ours = |dialect| sql(dialect, Ask::NextOrder).replace(wanted, "");
         assert_eq!(ours(Dialect::Mysql), "d_w_id=? AND d_id=? FOR UPDATE");

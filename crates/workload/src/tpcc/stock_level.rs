@@ -33,8 +33,8 @@ impl StockLevel {
     /// That of the link, or a wrong answer.
     pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), TurnFault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
-        talk.control(Ask::BeginToRead)?;
-        talk.show(Ask::LowStock, &[w, Arg::Int(self.threshold), w, d])?;
-        talk.control(Ask::Commit)
+        talk.run_control(Ask::BeginToRead)?;
+        talk.show_one(Ask::LowStock, &[w, Arg::Int(self.threshold), w, d])?;
+        talk.run_control(Ask::Commit)
     }
 }

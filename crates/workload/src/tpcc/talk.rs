@@ -12,7 +12,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link.
-    pub(super) fn control(&mut self, ask: Ask) -> Result<(), TurnFault> {
+    pub(super) fn run_control(&mut self, ask: Ask) -> Result<(), TurnFault> {
         self.0.run(ask as usize, &[]).map(|_| ())
     }
 
@@ -20,7 +20,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub(super) fn change(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), TurnFault> {
+    pub(super) fn change_one(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), TurnFault> {
         self.change_some(ask, values, 1, 1).map(|_| ())
     }
 
@@ -39,14 +39,14 @@ impl Talk<'_> {
         if (low..=high).contains(&changed) {
             return Ok(changed);
         }
-        Err(wrong(ask, values, &format!("changed {changed} rows, right is {low} to {high}")))
+        Err(wrong_answer(ask, values, &format!("changed {changed} rows, right is {low} to {high}")))
     }
 
     /// Reads one row that a terminal would show and nobody looks into.
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub(super) fn show(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), TurnFault> {
+    pub(super) fn show_one(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), TurnFault> {
         self.show_some(ask, values, 1, 1)
     }
 
@@ -65,7 +65,7 @@ impl Talk<'_> {
         if (low..=high).contains(&rows) {
             return Ok(());
         }
-        Err(wrong(ask, values, &format!("returned {rows} rows, right is {low} to {high}")))
+        Err(wrong_answer(ask, values, &format!("returned {rows} rows, right is {low} to {high}")))
     }
 
     /// Reads `low..=high` rows.
@@ -84,7 +84,7 @@ impl Talk<'_> {
         if (low..=high).contains(&rows) {
             return Ok(TalkRows { ask, answer });
         }
-        Err(wrong(ask, values, &format!("returned {rows} rows, right is {low} to {high}")))
+        Err(wrong_answer(ask, values, &format!("returned {rows} rows, right is {low} to {high}")))
     }
 }
 
@@ -106,31 +106,31 @@ impl<'a> TalkRows<'a> {
     /// [`TurnFault::Wrong`] where there is none.
     pub(super) fn int(&self, row: usize, column: usize) -> Result<i64, TurnFault> {
         let value = self.answer.int(row, column);
-        value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is no integer")))
+        value.ok_or_else(|| wrong_answer(self.ask, &[], &format!("column {column} is no integer")))
     }
 
     /// Characters.
     ///
     /// # Errors
     /// [`TurnFault::Wrong`] where there are none.
-    pub(super) fn text(&self, row: usize, column: usize) -> Result<&'a [u8], TurnFault> {
-        let value = self.answer.text(row, column);
-        value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is NULL")))
+    pub(super) fn text_at(&self, row: usize, column: usize) -> Result<&'a [u8], TurnFault> {
+        let value = self.answer.text_at(row, column);
+        value.ok_or_else(|| wrong_answer(self.ask, &[], &format!("column {column} is NULL")))
     }
 
     /// An amount of money in cents.
     ///
     /// # Errors
     /// [`TurnFault::Wrong`] where there is none.
-    pub(super) fn cents(&self, row: usize, column: usize) -> Result<i64, TurnFault> {
-        let text = self.text(row, column)?;
-        let value = super::random::cents(text);
-        value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is no amount")))
+    pub(super) fn cents_at(&self, row: usize, column: usize) -> Result<i64, TurnFault> {
+        let text = self.text_at(row, column)?;
+        let value = super::random::parse_cents(text);
+        value.ok_or_else(|| wrong_answer(self.ask, &[], &format!("column {column} is no amount")))
     }
 }
 
 /// A wrong answer, in words.
-pub(super) fn wrong(ask: Ask, values: &[Arg<'_>], what: &str) -> TurnFault {
+pub(super) fn wrong_answer(ask: Ask, values: &[Arg<'_>], what: &str) -> TurnFault {
     let shown: Vec<String> = values.iter().map(shown).collect();
     TurnFault::Wrong(format!("TPC-C statement {ask:?} ({}) {what}", shown.join(", ")))
 }
@@ -151,7 +151,7 @@ pub(super) struct Money {
 
 impl Money {
     /// An amount in cents.
-    pub(super) fn of(cents: i64) -> Money {
+    pub(super) fn from_cents(cents: i64) -> Money {
         let mut money = Money { text: [0; 24], length: 0 };
         let mut start = money.text.len();
         let mut rest = cents.unsigned_abs();
@@ -175,7 +175,7 @@ impl Money {
     }
 
     /// As a parameter.
-    pub(super) fn arg(&self) -> Arg<'_> {
+    pub(super) fn as_arg(&self) -> Arg<'_> {
         Arg::Text(&self.text[self.text.len() - self.length..])
     }
 }
@@ -189,7 +189,7 @@ mod tests {
         for cents in [0, 5, 99, 100, -1000, 1_234_567, i64::MAX, i64::MIN] {
             let mut row = Vec::new();
             super::super::random::push_cents(&mut row, cents);
-            assert_eq!(Money::of(cents).arg(), Arg::Text(&row));
+            assert_eq!(Money::from_cents(cents).as_arg(), Arg::Text(&row));
         }
     }
 }

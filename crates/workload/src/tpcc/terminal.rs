@@ -25,7 +25,7 @@ impl Terminal {
         let client = u64::from(client);
         Terminal {
             size,
-            constants: Constants::of(size.seed),
+            constants: Constants::from_seed(size.seed),
             warehouse: (1 + client % size.warehouses) as i64,
             district: (1 + client / size.warehouses % DISTRICTS) as i64,
         }
@@ -37,7 +37,7 @@ impl Terminal {
         if others == 0 {
             return self.warehouse;
         }
-        let other = 1 + random.below(others) as i64;
+        let other = 1 + random.next_below(others) as i64;
         if other < self.warehouse { other } else { other + 1 }
     }
 }

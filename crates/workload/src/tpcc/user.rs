@@ -17,7 +17,7 @@ use super::fill::Warehouses;
 use super::new_order::NewOrder;
 use super::order_status::OrderStatus;
 use super::payment::Payment;
-use super::random::permuted;
+use super::random::permuted_index;
 use super::stock_level::StockLevel;
 use super::talk::Talk;
 use super::terminal::Terminal;
@@ -44,7 +44,7 @@ impl Kind {
         [Kind::NewOrder, Kind::Payment, Kind::OrderStatus, Kind::Delivery, Kind::StockLevel];
 
     /// What its latencies are filed under.
-    pub(super) fn class(self) -> &'static str {
+    pub(super) fn class_name(self) -> &'static str {
         match self {
             Kind::NewOrder => "new-order",
             Kind::Payment => "payment",
@@ -141,7 +141,7 @@ impl User {
     pub(super) fn kind(&self, operation: u64) -> Kind {
         let deck = operation / DECK;
         let key = [self.terminal.size.seed, random::key_of("tpcc deck"), self.client, deck];
-        Kind::of_card(permuted(&key, operation % DECK, DECK))
+        Kind::of_card(permuted_index(&key, operation % DECK, DECK))
     }
 
     fn stream(&self, purpose: &str, operation: u64) -> RandomStream {
@@ -159,7 +159,7 @@ impl User {
     fn rest_of_pause_s(&self, operation: u64) -> f64 {
         let mut random = self.stream("tpcc phase", operation);
         loop {
-            let (before, now) = (random.below(DECK), random.below(DECK));
+            let (before, now) = (random.next_below(DECK), random.next_below(DECK));
             let think = exponential(&mut random) * Kind::of_card(before).think_mean_s();
             let pause = think + Kind::of_card(now).keying_s();
             if open_unit(&mut random) * PAUSE_MOST_S < pause {
@@ -170,7 +170,7 @@ impl User {
 }
 
 impl Partner for User {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
+    fn take_turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         let kind = self.kind(operation);
         let mut random = self.stream("tpcc input", operation);
         let (terminal, mut talk) = (&self.terminal, Talk(link));

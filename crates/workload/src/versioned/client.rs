@@ -4,7 +4,7 @@ use dbdyno_model::random::{self, Prefix, RandomStream};
 use dbdyno_model::{Dialect, isolation::IsolationLevel};
 
 use super::name::WriteName;
-use super::rows::{DIGITS, VersionedRows, element};
+use super::rows::{DIGITS, VersionedRows, list_element};
 use super::shape::{ROLLBACKS_ONE_IN, SIZE_MOST, VersionedRowKind, WINDOW};
 use super::statements::{self, Ask};
 use crate::dialogue::{AnswerRows, Arg, Deed, Link, OperationNote, Partner, TurnFault};
@@ -47,7 +47,11 @@ impl Client {
             rows,
             size: terms.size,
             level: terms.level.map(|level| (level, dialect)),
-            prefix: Prefix::of(&[terms.seed, random::key_of(shape.name()), u64::from(client)]),
+            prefix: Prefix::from_parts(&[
+                terms.seed,
+                random::key_of(shape.name()),
+                u64::from(client),
+            ]),
             number: client,
             writes: 0,
             written: [0; SIZE_MOST],
@@ -68,7 +72,7 @@ impl Client {
         }
         if let Some((level, dialect)) = self.level {
             if let Some(sql) = statements::level(level, dialect) {
-                link.text(&sql)?;
+                link.run_text(&sql)?;
             }
             self.level = None;
         }
@@ -90,7 +94,7 @@ impl Client {
         random: &mut RandomStream,
         link: &mut dyn Link,
     ) -> Result<(), TurnFault> {
-        if random.below(2) == 0 {
+        if random.next_below(2) == 0 {
             return self.read(key, link);
         }
         self.writes = self.writes.checked_add(1).ok_or_else(used_up)?;
@@ -98,12 +102,12 @@ impl Client {
         match self.shape {
             VersionedRowKind::Register => self.replace(key, name, link)?,
             VersionedRowKind::List => {
-                link.note(noted(Deed::Append, key, name.packed(), None));
-                write(key, Arg::Text(&element(name)), link)?;
+                link.note_operation(noted(Deed::Append, key, name.pack(), None));
+                write(key, Arg::Text(&list_element(name)), link)?;
             }
             VersionedRowKind::Counter => {
-                link.note(noted(Deed::Append, key, name.packed(), None));
-                write(key, Arg::Int(name.packed() as i64), link)?;
+                link.note_operation(noted(Deed::Append, key, name.pack(), None));
+                write(key, Arg::Int(name.pack() as i64), link)?;
                 self.written(key);
                 return self.read(key, link);
             }
@@ -119,7 +123,7 @@ impl Client {
 
     /// A register gets a new version, which is read at once: the row says what it replaced.
     fn replace(&mut self, key: u64, name: WriteName, link: &mut dyn Link) -> Result<(), TurnFault> {
-        let value = name.packed();
+        let value = name.pack();
         let is_recorded = link.is_recorded();
         let asked = match write(key, Arg::Int(value as i64), link) {
             Ok(()) if is_recorded => register(key, link).map(Some),
@@ -129,17 +133,17 @@ impl Client {
         match asked {
             Ok(None) => Ok(()),
             Ok(Some((seen, prev))) if seen == value => {
-                link.note(noted(Deed::Write, key, value, Some(prev)));
+                link.note_operation(noted(Deed::Write, key, value, Some(prev)));
                 Ok(())
             }
             Ok(Some((seen, prev))) => {
-                link.note(noted(Deed::Write, key, value, None));
-                link.note(noted(Deed::CurrentRead, key, seen, Some(prev)));
+                link.note_operation(noted(Deed::Write, key, value, None));
+                link.note_operation(noted(Deed::CurrentRead, key, seen, Some(prev)));
                 Ok(())
             }
             // Whatever became of it, somebody may see it.
             Err(fault) => {
-                link.note(noted(Deed::Write, key, value, None));
+                link.note_operation(noted(Deed::Write, key, value, None));
                 Err(fault)
             }
         }
@@ -154,16 +158,16 @@ impl Client {
         match self.shape {
             VersionedRowKind::Register => {
                 let (value, prev) = register(key, link)?;
-                link.note(read_of(is_current, key, value, Some(prev)));
+                link.note_operation(read_of(is_current, key, value, Some(prev)));
             }
             VersionedRowKind::Counter => {
                 let sum = fetched(key, link)?.int(0, 0).ok_or_else(|| nothing_there(key))?;
                 let deed = if is_current { Deed::CurrentSum } else { Deed::Sum };
-                link.note(noted(deed, key, sum as u64, None));
+                link.note_operation(noted(deed, key, sum as u64, None));
             }
             VersionedRowKind::List => {
                 let mut names = [0; WINDOW];
-                let text = fetched(key, link)?.text(0, 0).ok_or_else(|| nothing_there(key))?;
+                let text = fetched(key, link)?.text_at(0, 0).ok_or_else(|| nothing_there(key))?;
                 let names = elements(text, &mut names).ok_or_else(|| nothing_there(key))?;
                 self.note_list(key, names, is_current, link);
             }
@@ -175,12 +179,12 @@ impl Client {
     /// before.
     fn note_list(&mut self, key: u64, names: &[u64], is_current: bool, link: &mut dyn Link) {
         let [rest @ .., last] = names else {
-            return link.note(read_of(is_current, key, 0, None));
+            return link.note_operation(read_of(is_current, key, 0, None));
         };
         // A list that has lost nothing yet begins with what follows the value that nobody wrote.
         let before_all = (names.len() < WINDOW).then_some(0);
         let prev = rest.last().copied().or(before_all);
-        link.note(read_of(is_current, key, *last, prev));
+        link.note_operation(read_of(is_current, key, *last, prev));
         let told = self.told[key as usize];
         if told == *last {
             return;
@@ -188,7 +192,7 @@ impl Client {
         for (at, value) in rest.iter().enumerate().rev().take_while(|(_, value)| **value != told) {
             let prev = if at == 0 { before_all } else { Some(rest[at - 1]) };
             if prev.is_some() {
-                link.note(noted(Deed::Order, key, *value, prev));
+                link.note_operation(noted(Deed::Order, key, *value, prev));
             }
         }
         if self.tells_open < SIZE_MOST {
@@ -200,20 +204,20 @@ impl Client {
 }
 
 impl Partner for Client {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
+    fn take_turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, TurnFault> {
         self.take_back();
         self.ask_for_level(link)?;
         let mut random = self.prefix.stream(&[operation]);
         let mut keys = [0; SIZE_MOST];
         let keys = &mut keys[..self.size];
-        keys.iter_mut().for_each(|key| *key = 1 + random.below(self.rows));
+        keys.iter_mut().for_each(|key| *key = 1 + random.next_below(self.rows));
         // In one order for all, so that few transactions wait for each other in a circle.
         keys.sort_unstable();
         link.run(Ask::Begin as usize, &[])?;
         for key in keys {
             self.operation(*key, &mut random, link)?;
         }
-        if random.below(ROLLBACKS_ONE_IN) == 0 {
+        if random.next_below(ROLLBACKS_ONE_IN) == 0 {
             link.run(Ask::Rollback as usize, &[])?;
             self.take_back();
         } else {
@@ -223,7 +227,7 @@ impl Partner for Client {
         Ok(0)
     }
 
-    fn survey(&mut self, link: &mut dyn Link) -> Result<(), TurnFault> {
+    fn survey_rows(&mut self, link: &mut dyn Link) -> Result<(), TurnFault> {
         let shape = self.shape;
         let mut seen = Vec::with_capacity(self.rows as usize);
         let answer = link.fetch(Ask::ReadAll as usize, &[])?;
@@ -237,7 +241,7 @@ impl Partner for Client {
                 }
                 VersionedRowKind::Counter => number(1).map(|sum| vec![sum]),
                 VersionedRowKind::List => answer
-                    .text(row, 1)
+                    .text_at(row, 1)
                     .and_then(|text| elements(text, &mut names).map(<[u64]>::to_vec)),
             };
             seen.push((key, cells.ok_or_else(|| nothing_there(key))?));
@@ -245,10 +249,10 @@ impl Partner for Client {
         for (key, cells) in seen {
             match (shape, &cells[..]) {
                 (VersionedRowKind::Register, [prev, value]) => {
-                    link.note(read_of(false, key, *value, Some(*prev)));
+                    link.note_operation(read_of(false, key, *value, Some(*prev)));
                 }
                 (VersionedRowKind::Counter, [sum]) => {
-                    link.note(noted(Deed::Sum, key, *sum, None));
+                    link.note_operation(noted(Deed::Sum, key, *sum, None));
                 }
                 _ => self.note_list(key, &cells, false, link),
             }
@@ -328,10 +332,10 @@ mod tests {
     #[test]
     fn lists_are_read_back_as_they_were_written() {
         let name = |number| WriteName { client: 3, number };
-        let text: Vec<u8> = (1..=3).flat_map(|number| element(name(number))).collect();
+        let text: Vec<u8> = (1..=3).flat_map(|number| list_element(name(number))).collect();
         let mut names = [0; WINDOW];
         let read = elements(&text, &mut names).unwrap();
-        assert_eq!(read, [1, 2, 3].map(|number| name(number).packed()));
+        assert_eq!(read, [1, 2, 3].map(|number| name(number).pack()));
         assert_eq!(elements(b"", &mut names), Some(&[][..]));
         for wrong in [&text[1..], &b"0000000000x001"[..], &[b'1'; DIGITS * 33][..]] {
             assert_eq!(elements(wrong, &mut names), None);

@@ -20,9 +20,9 @@
 //!   transaction broke before it read) has no place; and two sums may be equal by chance, if one of
 //!   them was rolled back: then the other one is meant.
 //!
-//! What is noted goes to [`crate::Link::note`]; where nobody records, answers are counted and not
-//! looked at, as in any other load. Statements are the same in all dialects but for their spelling,
-//! so that no server has a round trip less.
+//! What is noted goes to [`crate::Link::note_operation`]; where nobody records, answers are counted
+//! and not looked at, as in any other load. Statements are the same in all dialects but for their
+//! spelling, so that no server has a round trip less.
 
 mod client;
 mod name;
@@ -57,19 +57,19 @@ pub struct VersionedLoad {
 
 impl Dialogue for VersionedLoad {
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {
-        statements::all(self.rows.shape, dialect)
+        statements::all_statements(self.rows.shape, dialect)
     }
 
-    fn classes(&self) -> Vec<String> {
+    fn class_names(&self) -> Vec<String> {
         vec!["transaction".to_owned()]
     }
 
-    fn partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
+    fn create_partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
         let terms = Terms { size: self.size, level: self.level, seed: self.seed };
         Box::new(Client::new(&self.rows, terms, client, dialect))
     }
 
-    fn writes(&self) -> bool {
+    fn writes_rows(&self) -> bool {
         true
     }
 

@@ -20,13 +20,13 @@ impl WriteName {
 
     /// As it stands in a row.
     #[must_use]
-    pub fn packed(self) -> u64 {
+    pub fn pack(self) -> u64 {
         u64::from(self.number) << CLIENT_BITS | u64::from(self.client + 1)
     }
 
     /// The name that a number in a row stands for, if it is one.
     #[must_use]
-    pub fn unpacked(packed: u64) -> Option<WriteName> {
+    pub fn unpack(packed: u64) -> Option<WriteName> {
         let client = (packed & u64::from(WriteName::CLIENTS_MOST)) as u32;
         let number = u32::try_from(packed >> CLIENT_BITS).ok()?;
         (client > 0 && number > 0).then(|| WriteName { client: client - 1, number })
@@ -42,11 +42,11 @@ mod tests {
         for client in [0, 1, 77, WriteName::CLIENTS_MOST - 1] {
             for number in [1, 2, u32::MAX] {
                 let name = WriteName { client, number };
-                assert_eq!(WriteName::unpacked(name.packed()), Some(name));
+                assert_eq!(WriteName::unpack(name.pack()), Some(name));
             }
         }
         for packed in [0, 1, WriteName::CLIENTS_MOST.into(), 1 << CLIENT_BITS, u64::MAX] {
-            assert_eq!(WriteName::unpacked(packed), None, "{packed}");
+            assert_eq!(WriteName::unpack(packed), None, "{packed}");
         }
     }
 }

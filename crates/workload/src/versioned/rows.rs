@@ -71,7 +71,7 @@ impl Dataset for VersionedRows {
         self.seed
     }
 
-    fn units(&self, _table: usize) -> u64 {
+    fn unit_count(&self, _table: usize) -> u64 {
         self.rows
     }
 
@@ -105,9 +105,9 @@ impl Dataset for VersionedRows {
 }
 
 /// A name as an element of a list: so many digits.
-pub(super) fn element(name: WriteName) -> [u8; DIGITS] {
+pub(super) fn list_element(name: WriteName) -> [u8; DIGITS] {
     let mut digits = [b'0'; DIGITS];
-    let mut rest = name.packed();
+    let mut rest = name.pack();
     for digit in digits.iter_mut().rev() {
         *digit += (rest % 10) as u8;
         rest /= 10;

@@ -7,7 +7,7 @@ use super::rows::DIGITS;
 use super::shape::{VersionedRowKind, WINDOW};
 use crate::statement::Statement;
 
-/// A statement by its place in [`all`].
+/// A statement by its place in [`all_statements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
     Begin,
@@ -22,7 +22,7 @@ pub(super) enum Ask {
 }
 
 /// Those of a dialect in the order of [`Ask`].
-pub(super) fn all(shape: VersionedRowKind, dialect: Dialect) -> Vec<Statement> {
+pub(super) fn all_statements(shape: VersionedRowKind, dialect: Dialect) -> Vec<Statement> {
     // A transaction that reads first and writes later would be refused by SQLite when another one
     // wrote in between.
     let begin = if dialect == Dialect::Sqlite { "BEGIN IMMEDIATE" } else { "BEGIN" };
@@ -43,12 +43,12 @@ pub(super) fn all(shape: VersionedRowKind, dialect: Dialect) -> Vec<Statement> {
         VersionedRowKind::Counter => format!("n = n + {first}"),
     };
     vec![
-        Statement::control(begin),
-        Statement::control("COMMIT"),
-        Statement::control("ROLLBACK"),
-        Statement::prepared(format!("SELECT {columns} FROM {table} WHERE id = {first}")),
-        Statement::prepared(format!("UPDATE {table} SET {set} WHERE id = {second}")),
-        Statement::prepared(format!("SELECT id, {columns} FROM {table}")),
+        Statement::new_control(begin),
+        Statement::new_control("COMMIT"),
+        Statement::new_control("ROLLBACK"),
+        Statement::new_prepared(format!("SELECT {columns} FROM {table} WHERE id = {first}")),
+        Statement::new_prepared(format!("UPDATE {table} SET {set} WHERE id = {second}")),
+        Statement::new_prepared(format!("SELECT id, {columns} FROM {table}")),
     ]
 }
 

@@ -27,14 +27,14 @@ use table::{FAULTS, Fault};
 ///
 /// # Errors
 /// What could not be done.
-pub(super) fn plant(repository: &Path, target: &Path, word: &str) -> Result<bool, String> {
+pub(super) fn plant_faults(repository: &Path, target: &Path, word: &str) -> Result<bool, String> {
     let folder = target.join("faults");
     let tree = folder.join("tree");
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());
     std::fs::create_dir_all(&folder).map_err(told)?;
     clone(repository, &tree)?;
     let place = Place { tree, target: folder.join("target") };
-    let mut planted: Vec<_> = FAULTS.iter().filter(|fault| fault.has(word)).collect();
+    let mut planted: Vec<_> = FAULTS.iter().filter(|fault| fault.mentions_word(word)).collect();
     if planted.is_empty() {
         return Err(format!("no fault has {word:?} in it, in its tests or in its file"));
     }
@@ -152,10 +152,11 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::repository;
+    use crate::place::repository_folder;
 
     fn read(path: &str) -> String {
-        std::fs::read_to_string(repository().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+        std::fs::read_to_string(repository_folder().join(path))
+            .unwrap_or_else(|e| panic!("{path}: {e}"))
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) struct Fault {
 
 impl Fault {
     /// Whether a word stands in what it says of itself.
-    pub(super) fn has(&self, word: &str) -> bool {
+    pub(super) fn mentions_word(&self, word: &str) -> bool {
         let texts = [self.what, self.file].into_iter();
         texts.chain(self.tests.iter().copied()).any(|text| text.contains(word))
     }
@@ -43,8 +43,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "every answer is 3 % off",
         "crates/judge/src/judged.rs",
-        "let nest = nested(pairs, |pair| (rate(pair.test)",
-        "let nest = nested(pairs, |pair| (0.97 * rate(pair.test)",
+        "let nest = nested_figures(pairs, |pair| (rate(pair.test)",
+        "let nest = nested_figures(pairs, |pair| (0.97 * rate(pair.test)",
         &["verdicts::no_slowdown_is_found_where_none_was_planted"],
     ),
     fault(
@@ -285,8 +285,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "every arm of a larger run is the first one to a history",
         "crates/cli/src/history.rs",
-        "gathering.add(run.pair(pairing))",
-        "gathering.add(run.pair(dbdyno_model::Pairing { base: pairing.base, test: \
+        "gathering.add_run(run.pair(pairing))",
+        "gathering.add_run(run.pair(dbdyno_model::Pairing { base: pairing.base, test: \
          dbdyno_model::ArmIndex::TEST }))",
         &["arms::an_arm_of_a_larger_run_is_a_run_to_others"],
     ),
@@ -384,7 +384,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "what nobody has tried is taken for what base needs",
         "crates/lab/src/explain/mod.rs",
-        "let is_known = self.evidence.has(view, &Set::new());",
+        "let is_known = self.evidence.has_answer(view, &Set::new());",
         "let is_known = true;",
         &["explain::what_was_not_counted_is_counted_before_it_is_called_code"],
     ),
@@ -489,8 +489,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "an anomaly is never seen",
         "crates/cases/src/judge.rs",
-        "if all_committed && case.occurs.holds(answer) {",
-        "if !all_committed && case.occurs.holds(answer) {",
+        "if all_committed && case.occurs.is_met_by(answer) {",
+        "if !all_committed && case.occurs.is_met_by(answer) {",
         &["isolation::a_promise_that_is_broken_is_told"],
     ),
     fault(
@@ -559,8 +559,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "certification forgets the first row of a transaction",
         "crates/replica/src/certify/mod.rs",
-        "&& rows.iter().all(|&row| writers.note(row, writer) == NoteResult::Done)",
-        "&& rows[1..].iter().all(|&row| writers.note(row, writer) == NoteResult::Done)",
+        "&& rows.iter().all(|&row| writers.note_writer(row, writer) == NoteResult::Done)",
+        "&& rows[1..].iter().all(|&row| writers.note_writer(row, writer) == NoteResult::Done)",
         &[
             "replica/certify::exact_says_what_the_oracle_says",
             "replica/certify::every_variant_refuses_what_must_be_refused_and_forgets_no_writer",
@@ -593,8 +593,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "a replica that begins with a copy passes over what ended while it was taken",
         "crates/engine/src/follow/copy.rs",
-        "&position::begin(from, until)",
-        "&position::begin(until.max(from), until)",
+        "&position::initial_rows(from, until)",
+        "&position::initial_rows(until.max(from), until)",
         &["engine/replica::what_commits_while_a_copy_is_taken_is_in_the_copy_or_applied"],
     ),
     fault(

@@ -23,7 +23,7 @@ impl Default for Direct {
 
 impl Direct {
     pub fn sleep(&self, seat: Seat, meter: &Meter) {
-        let place = seat.place();
+        let place = seat.word_index();
         let mut done = self.done.lock().expect(UNBROKEN);
         while !is_done(done[place], seat.group) {
             done = self.changed[place].wait(done).expect(UNBROKEN);
@@ -35,7 +35,7 @@ impl Direct {
     pub fn wake(&self, group: u32, members: u32) {
         let mut done = self.done.lock().expect(UNBROKEN);
         for index in 1..members.min(MEMBERS as u32 + 1) {
-            let place = Seat { group, index }.place();
+            let place = Seat { group, index }.word_index();
             done[place] = group;
             self.changed[place].notify_all();
         }

@@ -21,7 +21,7 @@ impl Default for Futex {
 
 impl Futex {
     pub fn sleep(&self, seat: Seat, meter: &Meter) {
-        let Line(word) = &self.done[seat.place()];
+        let Line(word) = &self.done[seat.word_index()];
         let mut done = word.load();
         while !is_done(done, seat.group) {
             let slept = word.wait(done);
@@ -34,7 +34,7 @@ impl Futex {
 
     pub fn wake(&self, group: u32, members: u32) {
         for index in 1..members.min(MEMBERS as u32 + 1) {
-            let Line(word) = &self.done[Seat { group, index }.place()];
+            let Line(word) = &self.done[Seat { group, index }.word_index()];
             word.store(group);
             word.wake_all();
         }

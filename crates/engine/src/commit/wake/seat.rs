@@ -18,7 +18,7 @@ pub struct Seat {
 
 impl Seat {
     /// The place of its word in a table of all.
-    pub(super) fn place(self) -> usize {
+    pub(super) fn word_index(self) -> usize {
         self.group as usize % GROUPS * MEMBERS + self.index as usize % MEMBERS
     }
 }

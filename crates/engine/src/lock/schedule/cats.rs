@@ -73,7 +73,7 @@ impl Board {
     /// A transaction waits no more.
     pub(in crate::lock) fn resume(&self, trx: &Arc<LockTrx>) {
         let mut notes = self.notes();
-        let place = notes.waiting.iter().position(|(waiting, _)| waiting.is(trx));
+        let place = notes.waiting.iter().position(|(waiting, _)| waiting.is_same(trx));
         notes.waiting.swap_remove(place.expect("whoever resumes was suspended"));
     }
 
@@ -83,7 +83,7 @@ impl Board {
 }
 
 /// The order in which those that wait are looked at, from their weights.
-pub(in crate::lock) fn order(weights: &[u64]) -> Vec<usize> {
+pub(in crate::lock) fn grant_order(weights: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by_key(|&place| std::cmp::Reverse(weights[place].max(1)));
     order
@@ -144,13 +144,13 @@ mod tests {
     fn a_weight_is_the_size_of_a_subtree() {
         for key in 0..500_u64 {
             let mut random = dbdyno_model::random::stream(&[key]);
-            let many = 1 + random.below(30);
+            let many = 1 + random.next_below(30);
             let waiting: Vec<_> = (1..=many)
                 .map(|trx| CatsWaiter {
                     trx,
                     // Smaller numbers only, so that there is no cycle; some of them work.
-                    blocked_by: random.below(trx),
-                    since: random.below(100),
+                    blocked_by: random.next_below(trx),
+                    since: random.next_below(100),
                 })
                 .collect();
             let weights = weigh(&waiting, 120);
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn heavy_ones_come_first_and_equals_as_they_came() {
-        assert_eq!(order(&[1, 3, 0, 2, 3, 1]), [1, 4, 3, 0, 2, 5]);
-        assert_eq!(order(&[4, 4, 4]), [0, 1, 2]);
+        assert_eq!(grant_order(&[1, 3, 0, 2, 3, 1]), [1, 4, 3, 0, 2, 5]);
+        assert_eq!(grant_order(&[4, 4, 4]), [0, 1, 2]);
     }
 
     /// One hot row: each time it gets free a newcomer comes, for which two others wait. After how
@@ -195,7 +195,7 @@ mod tests {
             });
             let all: Vec<_> = hot.iter().copied().chain(beside).collect();
             let weights = weigh(&all, suspensions);
-            let served = order(&weights[..hot.len()])[0];
+            let served = grant_order(&weights[..hot.len()])[0];
             if hot.remove(served).trx == 1 {
                 return Some(grants);
             }

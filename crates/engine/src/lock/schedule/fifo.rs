@@ -3,6 +3,6 @@
 use std::ops::Range;
 
 /// The order in which so many that wait are looked at.
-pub(in crate::lock) fn order(waiting: usize) -> Range<usize> {
+pub(in crate::lock) fn grant_order(waiting: usize) -> Range<usize> {
     0..waiting
 }

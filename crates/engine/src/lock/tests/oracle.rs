@@ -206,7 +206,7 @@ struct Pair {
 impl Pair {
     fn new(options: &str, cats: bool) -> Pair {
         let (locks, _) = table(options, LONG);
-        let trxs = (0..TRXS).map(|_| locks.begin()).collect();
+        let trxs = (0..TRXS).map(|_| locks.begin_transaction()).collect();
         let oracle =
             Oracle { cats, held: BTreeMap::new(), requests: Vec::new(), weights: [1; TRXS] };
         Pair { locks, trxs, oracle, equal: None }
@@ -250,18 +250,18 @@ impl Pair {
             LockKind::Record if PLACES[place] == Place::Supremum => LockKind::NextKey,
             kind => kind,
         };
-        let spot = Spot::row(INDEX, PLACES[place]);
+        let spot = Spot::of_row(INDEX, PLACES[place]);
         let claim = Claim::of_row(PLACES[place], kind, mode);
         let (hash, number) = self.locks.part(spot);
         let mut shard = self.locks.latch(number);
-        let (met, at) = shard.request(&self.trxs[trx], spot, hash, claim, number);
+        let (met, at) = shard.request_claim(&self.trxs[trx], spot, hash, claim, number);
         assert_eq!(met, self.oracle.ask(trx, place, kind, mode));
         if met != QueueAnswer::Conflict {
             return;
         }
         let queue = shard.queue(at.slot);
         let round = self.locks.waits.fetch_add(1, Ordering::Relaxed);
-        let stands = queue.enqueue(&self.trxs[trx], claim, at, round);
+        let stands = queue.enqueue_claim(&self.trxs[trx], claim, at, round);
         // One that begins to wait weighs 1, and may end the wait of others before the next step.
         self.weigh_equally();
         let suspect = queue.is_blocked_by_one_that_waits(stands);
@@ -308,9 +308,9 @@ impl Pair {
     fn resolve(&mut self, roots: &[usize]) {
         for &root in roots {
             let deadlocked = self.oracle.is_deadlocked(root);
-            let before = self.locks.meter.counts().of(Counter::Deadlocks);
-            self.locks.resolve(&self.trxs[root]);
-            let found = self.locks.meter.counts().of(Counter::Deadlocks) - before;
+            let before = self.locks.meter.current_counts().count_of(Counter::Deadlocks);
+            self.locks.resolve_deadlocks(&self.trxs[root]);
+            let found = self.locks.meter.current_counts().count_of(Counter::Deadlocks) - before;
             assert_eq!(found > 0, deadlocked, "{:?}", self.oracle);
         }
         self.forget_victims();
@@ -347,12 +347,13 @@ impl Pair {
             if state == State::Granted {
                 locker.resume();
             }
-            for at in locker.held().iter() {
-                let (spot, queue) = shards[at.shard as usize].named(at.slot);
+            for at in locker.held_places().iter() {
+                let (spot, queue) = shards[at.shard as usize].spot_and_queue(at.slot);
                 let place =
-                    PLACES.iter().position(|place| Spot::row(INDEX, *place) == spot).unwrap();
-                let mut grants = queue.granted().iter().filter(|grant| grant.trx.is(locker));
-                let words = grants.next().unwrap().claim.words();
+                    PLACES.iter().position(|place| Spot::of_row(INDEX, *place) == spot).unwrap();
+                let mut grants =
+                    queue.granted_claims().iter().filter(|grant| grant.trx.is_same(locker));
+                let words = grants.next().unwrap().claim.in_words();
                 assert!(grants.next().is_none(), "one grant for each transaction and place");
                 let parts = Parts {
                     shared: words.contains("record S"),
@@ -475,8 +476,8 @@ fn tables_exclude_each_other_as_in_the_manual() {
     for (asked, goes) in manual {
         for (held, goes) in [X, Ix, S, Is].into_iter().zip(goes) {
             let (locks, _) = table("", Duration::ZERO);
-            locks.lock_table(&locks.begin(), TableId(1), held).unwrap();
-            let got = locks.lock_table(&locks.begin(), TableId(1), asked);
+            locks.lock_table(&locks.begin_transaction(), TableId(1), held).unwrap();
+            let got = locks.lock_table(&locks.begin_transaction(), TableId(1), asked);
             assert_eq!(got.is_ok(), goes, "{asked:?} while {held:?} is held");
         }
     }

@@ -100,7 +100,7 @@ fn follow(steps: &[Step], gaps: bool) {
         .flat_map(|design| [1, 3].map(|trx_shards| Design { trx_shards, ..design }))
         .map(|design| {
             let sys = small(&design);
-            let views = (0..VIEWS).map(|_| sys.view()).collect();
+            let views = (0..VIEWS).map(|_| sys.new_view()).collect();
             Arm { design, sys, views, horizon: TrxId(0) }
         })
         .collect();
@@ -150,7 +150,7 @@ fn take(step: &Step, truth: &mut Truth, arms: &mut [Arm]) {
                 && let Some(seen) = &mut truth.views[view]
             {
                 seen.own = Some(own);
-                arms.iter_mut().for_each(|arm| arm.views[view].adopt(TrxId(own)));
+                arms.iter_mut().for_each(|arm| arm.views[view].adopt_writer(TrxId(own)));
             }
         }
         Step::Close(view) => {
@@ -169,7 +169,7 @@ fn end(place: Option<usize>, truth: &mut Truth, arms: &mut [Arm]) {
     let id = truth.active.remove(place);
     truth.ended.push(id);
     for arm in arms {
-        let csn = arm.sys.end(TrxId(id));
+        let csn = arm.sys.end_trx(TrxId(id));
         assert_eq!(csn, Csn(truth.ended.len() as u64), "{:?}", arm.design);
     }
 }
@@ -182,7 +182,7 @@ fn compare(truth: &Truth, answers: &[Vec<(TrxId, bool)>; VIEWS], arm: &mut Arm, 
             assert_eq!(view.csn().0 as usize, seen.ended.len(), "{design:?}");
         }
         for (id, sees) in answers {
-            assert_eq!(sys.sees(view, *id), *sees, "{design:?}: {id}");
+            assert_eq!(sys.sees_writer(view, *id), *sees, "{design:?}: {id}");
         }
     }
     let told = sys.horizon();
@@ -191,7 +191,7 @@ fn compare(truth: &Truth, answers: &[Vec<(TrxId, bool)>; VIEWS], arm: &mut Arm, 
     let true_horizon = truth.horizon();
     assert!(told.0 <= true_horizon, "{design:?}: {told}, and {true_horizon} is not seen by all");
     assert!(gaps || told.0 == true_horizon, "{design:?}: {told} could be {true_horizon}");
-    assert_eq!(sys.settled(), Csn(truth.settled()), "{design:?}");
+    assert_eq!(sys.settled_csn(), Csn(truth.settled()), "{design:?}");
     for &id in &truth.active {
         assert!(sys.is_active(TrxId(id)), "{design:?}: {id}");
     }
@@ -219,17 +219,17 @@ fn an_id_a_ring_above_an_idle_writer_is_hidden() {
     for design in designs() {
         let sys = small(&design);
         let idle = sys.begin_write();
-        let mut view = sys.view();
+        let mut view = sys.new_view();
         for far in [127, 128, 129, 1_000, 100_000] {
             sys.skip_to(idle.0 + far);
             let trx = sys.begin_write();
             sys.open_view(None, &mut view);
-            assert!(!sys.sees(&view, trx), "{design:?}: {trx}");
-            assert!(!sys.sees(&view, idle), "{design:?}: {trx}");
+            assert!(!sys.sees_writer(&view, trx), "{design:?}: {trx}");
+            assert!(!sys.sees_writer(&view, idle), "{design:?}: {trx}");
             sys.close_view(&mut view);
-            sys.end(trx);
+            sys.end_trx(trx);
             sys.open_view(None, &mut view);
-            assert!(sys.sees(&view, trx), "{design:?}: {trx}");
+            assert!(sys.sees_writer(&view, trx), "{design:?}: {trx}");
             sys.close_view(&mut view);
         }
     }
@@ -241,18 +241,18 @@ fn mechanisms_are_told_apart_by_their_counts() {
         let meter = Arc::new(Meter::default());
         let sys = TrxSys::build(&arm(view, close), Arc::clone(&meter), None, SMALL);
         let writers: Vec<_> = (0..100).map(|_| sys.begin_write()).collect();
-        let mut view = sys.view();
-        let before = meter.counts();
+        let mut view = sys.new_view();
+        let before = meter.current_counts();
         for _ in 0..10 {
             sys.open_view(None, &mut view);
             sys.close_view(&mut view);
         }
-        let seen = meter.counts().since(&before);
+        let seen = meter.current_counts().since(&before);
         for trx in writers {
-            sys.end(trx);
+            sys.end_trx(trx);
         }
         let of = [Counter::Views, Counter::ViewsReused, Counter::TrxLatches, Counter::ViewBytes];
-        of.map(|counter| seen.of(counter))
+        of.map(|counter| seen.count_of(counter))
     };
     use design::View::{Cached, Csn, Hybrid, Vector};
     assert_eq!(count(Vector, ViewClose::Unlatched), [10, 0, 10, 8_000]);
@@ -274,10 +274,10 @@ fn time_under_the_latch_is_counted_where_there_is_a_clock() {
     let meter = Arc::new(Meter::default());
     let sys = TrxSys::new(&Design::default(), Arc::clone(&meter), Some(ticks));
     let trx = sys.begin_write();
-    sys.end(trx);
-    let counts = meter.counts();
-    assert_eq!(counts.of(Counter::TrxLatches), 2);
-    assert_eq!(counts.of(Counter::TrxLatchHeld), 14);
+    sys.end_trx(trx);
+    let counts = meter.current_counts();
+    assert_eq!(counts.count_of(Counter::TrxLatches), 2);
+    assert_eq!(counts.count_of(Counter::TrxLatchHeld), 14);
 }
 
 #[test]
@@ -285,14 +285,14 @@ fn a_view_that_is_dropped_holds_nothing_back_and_leaves_its_slot() {
     for design in designs() {
         let sys = small(&design);
         let trx = sys.begin_write();
-        let mut view = sys.view();
+        let mut view = sys.new_view();
         sys.open_view(None, &mut view);
-        sys.end(trx);
-        assert_eq!(sys.settled(), Csn(0), "{design:?}");
+        sys.end_trx(trx);
+        assert_eq!(sys.settled_csn(), Csn(0), "{design:?}");
         drop(view);
-        assert_eq!(sys.settled(), Csn(1), "{design:?}");
-        let first = Arc::as_ptr(&sys.view().slot);
-        assert_eq!(Arc::as_ptr(&sys.view().slot), first, "{design:?}");
+        assert_eq!(sys.settled_csn(), Csn(1), "{design:?}");
+        let first = Arc::as_ptr(&sys.new_view().slot);
+        assert_eq!(Arc::as_ptr(&sys.new_view().slot), first, "{design:?}");
     }
 }
 
@@ -301,6 +301,6 @@ fn a_view_that_is_dropped_holds_nothing_back_and_leaves_its_slot() {
 fn who_is_not_active_cannot_end() {
     let sys = small(&Design::default());
     let trx = sys.begin_write();
-    sys.end(trx);
-    sys.end(trx);
+    sys.end_trx(trx);
+    sys.end_trx(trx);
 }

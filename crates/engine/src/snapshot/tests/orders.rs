@@ -38,12 +38,12 @@ fn views_agree(view: design::View) {
         let sys = variant(view);
         let (a, b) = (sys.begin_write(), sys.begin_write());
         let start = Start::default();
-        let mut view = sys.view();
+        let mut view = sys.new_view();
         let ends = [a, b].map(|trx| {
             let (sys, start) = (Arc::clone(&sys), start.clone());
             thread::spawn(move || {
                 start.pass();
-                sys.end(trx)
+                sys.end_trx(trx)
             })
         });
         start.pass();
@@ -51,8 +51,8 @@ fn views_agree(view: design::View) {
         let mut answers = Vec::new();
         for _ in 0..2 {
             sys.open_view(None, &mut view);
-            let seen = [a, b].map(|trx| sys.sees(&view, trx));
-            assert_eq!([a, b].map(|trx| sys.sees(&view, trx)), seen, "the answer changed");
+            let seen = [a, b].map(|trx| sys.sees_writer(&view, trx));
+            assert_eq!([a, b].map(|trx| sys.sees_writer(&view, trx)), seen, "the answer changed");
             assert!(before.iter().zip(seen).all(|(was, is)| is || !was), "seen, and then hidden");
             answers.push((view.csn(), seen));
             before = seen;
@@ -79,8 +79,8 @@ fn no_view_is_missed(view: design::View) {
     all_orders(move || {
         let sys = variant(view);
         let (a, b) = (sys.begin_write(), sys.begin_write());
-        sys.end(a);
-        let mut view = sys.view();
+        sys.end_trx(a);
+        let mut view = sys.new_view();
         // A view that was open before may be used again.
         sys.open_view(None, &mut view);
         sys.close_view(&mut view);
@@ -90,20 +90,20 @@ fn no_view_is_missed(view: design::View) {
             let (sys, told, start) = (Arc::clone(&sys), Arc::clone(&told), start.clone());
             thread::spawn(move || {
                 start.pass();
-                sys.end(b);
-                told.0.store(sys.settled().0, Ordering::SeqCst);
+                sys.end_trx(b);
+                told.0.store(sys.settled_csn().0, Ordering::SeqCst);
                 told.1.store(sys.horizon().0, Ordering::SeqCst);
             })
         };
         start.pass();
         sys.open_view(None, &mut view);
-        let sees = sys.sees(&view, b);
+        let sees = sys.sees_writer(&view, b);
         purger.join().expect("ends well");
         let settled = told.0.load(Ordering::SeqCst);
         let horizon = told.1.load(Ordering::SeqCst);
         assert!(settled <= view.csn().0, "{settled} is settled, the view has {}", view.csn());
         assert!(sees || b.0 >= horizon, "{b} is hidden, the horizon is {horizon}");
-        assert_eq!(sys.sees(&view, b), sees, "the answer changed");
+        assert_eq!(sys.sees_writer(&view, b), sees, "the answer changed");
     });
 }
 
@@ -127,9 +127,9 @@ fn no_new_id_is_taken_for_an_old_one() {
     all_orders(|| {
         let sys = variant(design::View::Csn);
         let [a, b, _] = [(); 3].map(|()| sys.begin_write());
-        let (mut early, mut late) = (sys.view(), sys.view());
+        let (mut early, mut late) = (sys.new_view(), sys.new_view());
         sys.open_view(None, &mut early);
-        sys.end(a);
+        sys.end_trx(a);
         sys.open_view(None, &mut late);
         let start = Start::default();
         let writer = {
@@ -138,19 +138,22 @@ fn no_new_id_is_taken_for_an_old_one() {
                 start.pass();
                 // The ring has four places: these take those of the first ids.
                 let [c, d, e] = [(); 3].map(|()| sys.begin_write());
-                sys.end(d);
-                sys.end(b);
+                sys.end_trx(d);
+                sys.end_trx(b);
                 (c, e)
             })
         };
         start.pass();
         for _ in 0..2 {
-            assert!(!sys.sees(&early, a) && sys.sees(&late, a), "{a} ended in between");
-            assert!(!sys.sees(&late, b), "{b} ended too late");
+            assert!(
+                !sys.sees_writer(&early, a) && sys.sees_writer(&late, a),
+                "{a} ended in between"
+            );
+            assert!(!sys.sees_writer(&late, b), "{b} ended too late");
         }
         let (c, e) = writer.join().expect("ends well");
-        assert!(!sys.sees(&late, c) && !sys.sees(&late, e));
+        assert!(!sys.sees_writer(&late, c) && !sys.sees_writer(&late, e));
         sys.close_view(&mut early);
-        assert!(sys.sees(&late, a) && !sys.sees(&late, b));
+        assert!(sys.sees_writer(&late, a) && !sys.sees_writer(&late, b));
     });
 }

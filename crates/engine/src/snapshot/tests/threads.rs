@@ -51,7 +51,7 @@ fn write(sys: &TrxSys, ledger: &Ledger) {
     let mut idle = Vec::new();
     let end = |trx| {
         ledger.set(trx, ENDING);
-        let csn = sys.end(trx);
+        let csn = sys.end_trx(trx);
         ledger.set(trx, ENDED + csn.0);
         assert!(!sys.is_active(trx));
     };
@@ -69,7 +69,7 @@ fn write(sys: &TrxSys, ledger: &Ledger) {
 }
 
 fn read(sys: &TrxSys, ledger: &Ledger) {
-    let mut view = sys.view();
+    let mut view = sys.new_view();
     for _ in 0..READS {
         let newest = ledger.newest();
         let ids = (1..20).chain(newest.saturating_sub(ASKED).max(20)..newest + 3);
@@ -81,7 +81,7 @@ fn read(sys: &TrxSys, ledger: &Ledger) {
         for ((id, before), after) in ids.into_iter().zip(before).zip(after) {
             // Only one that began can have written anything.
             if after >= BEGUN {
-                let sees = sys.sees(&view, TrxId(id as u64));
+                let sees = sys.sees_writer(&view, TrxId(id as u64));
                 assert!(sees || before < ENDED, "{id} had ended and is hidden");
                 assert!(!sees || after >= ENDING, "{id} had not ended and is seen");
                 answers.push((id, sees));
@@ -89,11 +89,11 @@ fn read(sys: &TrxSys, ledger: &Ledger) {
         }
         thread::yield_now();
         let horizon = sys.horizon().0 as usize;
-        let settled = sys.settled();
+        let settled = sys.settled_csn();
         assert!(settled <= view.csn(), "{settled} is settled, and a view has {}", view.csn());
         for (id, sees) in answers {
             let now = ledger.0[id].load(Ordering::SeqCst);
-            assert_eq!(sys.sees(&view, TrxId(id as u64)), sees, "{id}: the answer changed");
+            assert_eq!(sys.sees_writer(&view, TrxId(id as u64)), sees, "{id}: the answer changed");
             assert!(sees || id >= horizon, "{id} is hidden, and the horizon is {horizon}");
             if let Some(csn) = now.checked_sub(ENDED) {
                 assert_eq!(sees, csn <= view.csn().0, "{id} ended as {csn}: {}", view.csn());
@@ -106,7 +106,7 @@ fn read(sys: &TrxSys, ledger: &Ledger) {
 fn purge(sys: &TrxSys) {
     let (mut horizon, mut settled) = (TrxId(0), Csn(0));
     for _ in 0..READS {
-        let now = (sys.horizon(), sys.settled());
+        let now = (sys.horizon(), sys.settled_csn());
         assert!(now.0 >= horizon && now.1 >= settled, "{now:?} after {horizon}, {settled}");
         (horizon, settled) = now;
         thread::yield_now();
@@ -126,7 +126,7 @@ fn at_once(design: &Design) {
     let threads: Vec<_> = writers.chain(readers).chain([start(|sys, _| purge(sys))]).collect();
     threads.into_iter().for_each(|thread| thread.join().expect("no thread panics"));
     assert_eq!(sys.horizon(), TrxId(ids), "{design:?}");
-    assert_eq!(sys.settled(), Csn(ids - 1), "{design:?}");
+    assert_eq!(sys.settled_csn(), Csn(ids - 1), "{design:?}");
 }
 
 #[test]

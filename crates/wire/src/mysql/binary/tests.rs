@@ -26,10 +26,10 @@ fn row(values: &[Option<Vec<u8>>]) -> Vec<u8> {
 
 fn decoded(columns: &[Column], row: &[u8]) -> Result<Vec<Option<String>>, WireError> {
     let mut rows = RowBuffer::new();
-    rows.begin(columns.len());
+    rows.begin_rows(columns.len());
     push_row(row, columns, &mut rows)?;
     Ok((0..columns.len())
-        .map(|index| rows.text(0, index).map(|text| String::from_utf8(text.to_vec()).unwrap()))
+        .map(|index| rows.text_at(0, index).map(|text| String::from_utf8(text.to_vec()).unwrap()))
         .collect())
 }
 
@@ -139,7 +139,7 @@ proptest! {
             })
             .collect();
         let mut rows = RowBuffer::new();
-        rows.begin(columns.len());
+        rows.begin_rows(columns.len());
         let _ = push_row(&row, &columns, &mut rows);
         let _ = push_row(&[&[0][..], &row].concat(), &columns, &mut rows);
         let _ = Column::read(&row);

@@ -102,12 +102,12 @@ impl ResponseBuilder {
         ResponseBuilder { ending, bytes: Vec::new(), first: 0, number: 0, row }
     }
 
-    pub(super) fn begin(&mut self, number: u8) {
+    pub(super) fn begin_response(&mut self, number: u8) {
         self.bytes.clear();
         (self.first, self.number) = (number, number);
     }
 
-    pub(super) fn built(&self) -> &[u8] {
+    pub(super) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
@@ -127,7 +127,7 @@ impl ResponseBuilder {
     }
 
     /// It is done: rows that were changed, the first number that was given, the session's state.
-    pub fn ok(&mut self, changed: u64, first_number: u64, status: Status) {
+    pub fn put_ok(&mut self, changed: u64, first_number: u64, status: Status) {
         let at = self.open();
         self.bytes.push(OK);
         put_length(&mut self.bytes, changed);
@@ -152,7 +152,7 @@ impl ResponseBuilder {
     }
 
     /// A statement was prepared: its number, how many parameters it takes, and its columns.
-    pub fn prepared(&mut self, statement: u32, parameters: u16, columns: &[Definition<'_>]) {
+    pub fn put_prepared(&mut self, statement: u32, parameters: u16, columns: &[Definition<'_>]) {
         let at = self.open();
         self.bytes.push(OK);
         self.bytes.extend_from_slice(&statement.to_le_bytes());
@@ -174,9 +174,9 @@ impl ResponseBuilder {
     }
 
     /// Builds definitions to be used again and again.
-    pub fn define(&self, columns: &[Definition<'_>]) -> Definitions {
+    pub fn build_definitions(&self, columns: &[Definition<'_>]) -> Definitions {
         let mut built = ResponseBuilder::new(self.ending);
-        built.begin(1);
+        built.begin_response(1);
         let at = built.open();
         put_length(&mut built.bytes, columns.len() as u64);
         built.close(at);
@@ -220,7 +220,7 @@ impl ResponseBuilder {
     /// A whole number, in a column of such.
     pub fn int(&mut self, number: i64) {
         match self.row.form {
-            ValueForm::Text => self.shown(format_args!("{number}")),
+            ValueForm::Text => self.put_formatted(format_args!("{number}")),
             ValueForm::Binary => {
                 self.bytes.extend_from_slice(&number.to_le_bytes());
                 self.row.column += 1;
@@ -229,14 +229,14 @@ impl ResponseBuilder {
     }
 
     /// Bytes, in a column of texts.
-    pub fn text(&mut self, bytes: &[u8]) {
+    pub fn put_text(&mut self, bytes: &[u8]) {
         put_length(&mut self.bytes, bytes.len() as u64);
         self.bytes.extend_from_slice(bytes);
         self.row.column += 1;
     }
 
     /// What is shown so, in a column of texts or decimals; it has at most 250 bytes.
-    pub fn shown(&mut self, what: fmt::Arguments<'_>) {
+    pub fn put_formatted(&mut self, what: fmt::Arguments<'_>) {
         let at = self.bytes.len();
         self.bytes.push(0);
         // Writing into memory does not fail.
@@ -257,7 +257,7 @@ impl ResponseBuilder {
                 let _ = write!(fraction, ".{us:06}");
             }
             let ((year, month, day), (hour, minute, second)) = (date, time);
-            return self.shown(format_args!(
+            return self.put_formatted(format_args!(
                 "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction}"
             ));
         }
@@ -397,7 +397,7 @@ mod tests {
 
     fn answers() -> ResponseBuilder {
         let mut answers = ResponseBuilder::new(Ending::Ok);
-        answers.begin(1);
+        answers.begin_response(1);
         answers
     }
 
@@ -405,7 +405,7 @@ mod tests {
     fn packets_are_numbered_and_as_long_as_they_say() {
         let mut answers = answers();
         let column = Definition { name: b"id", kind: ColumnType::Int };
-        let columns = answers.define(&[column]);
+        let columns = answers.build_definitions(&[column]);
         answers.begin_rows(&columns, ValueForm::Binary);
         answers.int(7);
         answers.end_row();
@@ -413,7 +413,7 @@ mod tests {
         answers.end_row();
         answers.end_rows(Status { in_transaction: true, autocommit: true });
         let (mut at, mut numbers) = (0, Vec::new());
-        let bytes = answers.built().to_vec();
+        let bytes = answers.as_bytes().to_vec();
         while at < bytes.len() {
             numbers.push(bytes[at + 3]);
             at += 4 + usize::from(bytes[at]);
@@ -429,45 +429,45 @@ mod tests {
     fn what_was_built_can_be_taken_back() {
         let mut answers = answers();
         let column = Definition { name: b"c", kind: ColumnType::Text(8, 10) };
-        let columns = answers.define(&[column]);
+        let columns = answers.build_definitions(&[column]);
         answers.begin_rows(&columns, ValueForm::Text);
-        answers.text(b"abc");
+        answers.put_text(b"abc");
         answers.end_row();
-        answers.text(b"half a row");
+        answers.put_text(b"half a row");
         answers.take_back();
         answers.error(1690, "22003", "no");
-        assert_eq!(answers.built()[..8], [11, 0, 0, 1, 0xFF, 0x9A, 6, b'#']);
+        assert_eq!(answers.as_bytes()[..8], [11, 0, 0, 1, 0xFF, 0x9A, 6, b'#']);
     }
 
     #[test]
     fn a_row_longer_than_a_packet_comes_in_two() {
         let mut answers = answers();
         let column = Definition { name: b"c", kind: ColumnType::Text(8, 10) };
-        let columns = answers.define(&[column]);
+        let columns = answers.build_definitions(&[column]);
         answers.begin_rows(&columns, ValueForm::Text);
         let before = answers.len() - HEADER;
-        answers.text(&vec![b'x'; FULL]);
+        answers.put_text(&vec![b'x'; FULL]);
         answers.end_row();
-        assert_eq!(answers.built()[before..before + 4], [0xFF, 0xFF, 0xFF, 3]);
+        assert_eq!(answers.as_bytes()[before..before + 4], [0xFF, 0xFF, 0xFF, 3]);
         let second = before + HEADER + FULL;
-        assert_eq!(answers.built()[second..second + 4], [4, 0, 0, 4]);
+        assert_eq!(answers.as_bytes()[second..second + 4], [4, 0, 0, 4]);
     }
 
     #[test]
     fn times_have_as_many_bytes_as_they_need() {
         let mut answers = answers();
         let column = Definition { name: b"t", kind: ColumnType::DateTime };
-        let columns = answers.define(&[column]);
+        let columns = answers.build_definitions(&[column]);
         for (at, expected) in [
             ([2026, 11, 25, 0, 0, 0, 0], &[4, 0xEA, 7, 11, 25][..]),
             ([2026, 11, 25, 1, 2, 3, 0], &[7, 0xEA, 7, 11, 25, 1, 2, 3]),
             ([2026, 11, 25, 1, 2, 3, 4], &[11, 0xEA, 7, 11, 25, 1, 2, 3, 4, 0, 0, 0]),
         ] {
-            answers.begin(1);
+            answers.begin_response(1);
             answers.begin_rows(&columns, ValueForm::Binary);
             answers.date_time(at);
             answers.end_row();
-            let built = &answers.built()[..answers.len() - HEADER - 2];
+            let built = &answers.as_bytes()[..answers.len() - HEADER - 2];
             assert!(built.ends_with(expected), "{at:?}");
         }
     }

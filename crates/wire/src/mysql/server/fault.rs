@@ -16,7 +16,7 @@ pub enum Fault {
 }
 
 #[cold]
-pub(super) fn unreadable(unread: Unread, most: usize) -> Fault {
+pub(super) fn unreadable_request(unread: Unread, most: usize) -> Fault {
     match unread {
         Unread::Gone(error) => match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Fault::Silent,
@@ -40,6 +40,6 @@ pub(super) fn unreadable(unread: Unread, most: usize) -> Fault {
 
 /// A request that ends before its content does.
 #[cold]
-pub(super) fn malformed(what: &str) -> Fault {
+pub(super) fn malformed_request(what: &str) -> Fault {
     Fault::Refused(1835, "HY000", format!("malformed request: {what}"))
 }

@@ -19,7 +19,7 @@ use dbdyno_model::Secret;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
-use super::fault::{Fault, malformed, unreadable};
+use super::fault::{Fault, malformed_request, unreadable_request};
 use crate::error::WireError;
 use crate::mysql::auth::{CACHED, MORE, Method, NONCE, xor};
 use crate::mysql::codec::{EOF, OK, Reader};
@@ -89,7 +89,7 @@ pub(crate) struct Greeting<'a> {
 }
 
 /// Says it.
-pub(crate) fn greet(
+pub(crate) fn send_greeting(
     channel: &mut Channel,
     greeting: &Greeting<'_>,
     nonce: &[u8; NONCE],
@@ -133,7 +133,7 @@ pub(crate) struct Hello {
 
 impl Hello {
     /// How results end that this client is sent.
-    pub(super) fn ending(&self) -> Ending {
+    pub(super) fn result_ending(&self) -> Ending {
         let modern = self.capabilities & capability::DEPRECATE_EOF != 0;
         if modern { Ending::Ok } else { Ending::Eof }
     }
@@ -191,14 +191,15 @@ pub(super) fn let_in(channel: &mut Channel, terms: &LoginTerms, id: u32) -> Resu
         capabilities: CAPABILITIES | if terms.security.is_some() { capability::TLS } else { 0 },
         method: Method::CachingSha2,
     };
-    greet(channel, &greeting, &nonce).map_err(sent)?;
+    send_greeting(channel, &greeting, &nonce).map_err(sent)?;
     let mut hello = hear(channel, terms)?;
-    let method = match Method::named(&String::from_utf8_lossy(&hello.method)) {
+    let method = match Method::from_name(&String::from_utf8_lossy(&hello.method)) {
         Some(method) => method,
         None => {
             nonce = self::nonce().map_err(Fault::Gone)?;
             change(channel, Method::CachingSha2, &nonce)?;
-            hello.proof = channel.take_request(channel.number(), LONGEST).map_err(unread)?.to_vec();
+            hello.proof =
+                channel.take_request(channel.packet_number(), LONGEST).map_err(unread)?.to_vec();
             Method::CachingSha2
         }
     };
@@ -245,8 +246,8 @@ const SHORT: usize = 32;
 
 fn understood(payload: &[u8]) -> Result<Hello, Fault> {
     read_hello(payload).map_err(|error| match error {
-        WireError::Protocol(text) => malformed(&text),
-        other => malformed(&other.to_string()),
+        WireError::Protocol(text) => malformed_request(&text),
+        other => malformed_request(&other.to_string()),
     })
 }
 
@@ -254,7 +255,7 @@ fn understood(payload: &[u8]) -> Result<Hello, Fault> {
 const LONGEST: usize = 1 << 16;
 
 /// The OK that ends a login, with which the client may begin to ask.
-pub(super) fn welcome(channel: &mut Channel) -> Result<(), Fault> {
+pub(super) fn send_welcome(channel: &mut Channel) -> Result<(), Fault> {
     channel.payload().extend_from_slice(&[OK, 0, 0, AUTOCOMMIT[0], AUTOCOMMIT[1], 0, 0]);
     channel.send().map_err(sent)
 }
@@ -284,7 +285,7 @@ fn is_known(account: &LoginAccount, hello: &Hello, method: Method, nonce: &[u8])
 }
 
 fn unread(unread: Unread) -> Fault {
-    unreadable(unread, LONGEST)
+    unreadable_request(unread, LONGEST)
 }
 
 fn sent(error: WireError) -> Fault {

@@ -25,11 +25,11 @@ use super::packet::Channel;
 use crate::cutoff::Cutoff;
 use crate::stream::SocketStream;
 use crate::tls::Encryption;
-use fault::unreadable;
+use fault::unreadable_request;
 
 pub use answer::{ColumnType, Definition, Definitions, ResponseBuilder, Status, ValueForm};
 pub use fault::Fault;
-pub(crate) use login::{Greeting, greet, native_holds, nonce, read_hello, sha2_holds};
+pub(crate) use login::{Greeting, native_holds, nonce, read_hello, send_greeting, sha2_holds};
 pub use login::{LoginAccount, LoginTerms};
 pub use parameters::{ParameterValue, Parameters};
 pub use request::{Execution, Request};
@@ -63,8 +63,8 @@ impl Visitor {
     ) -> Result<Visitor, Fault> {
         stream.set_timeout(Some(patience)).map_err(Fault::Gone)?;
         // A byte now and then does not hold a place for longer.
-        let mut cutoff = Cutoff::of(stream.watched()).map_err(Fault::Gone)?;
-        cutoff.note(patience);
+        let mut cutoff = Cutoff::for_socket(stream.weak_socket()).map_err(Fault::Gone)?;
+        cutoff.set_deadline(patience);
         let mut channel = Channel::new(stream);
         let hello = match login::let_in(&mut channel, terms, id) {
             Ok(hello) => hello,
@@ -74,7 +74,7 @@ impl Visitor {
             }
         };
         Ok(Visitor {
-            answers: ResponseBuilder::new(hello.ending()),
+            answers: ResponseBuilder::new(hello.result_ending()),
             user: String::from_utf8_lossy(&hello.user).into_owned(),
             database: String::from_utf8_lossy(&hello.database).into_owned(),
             collation: u16::from(hello.collation),
@@ -87,8 +87,8 @@ impl Visitor {
     ///
     /// # Errors
     /// [`Fault::Gone`].
-    pub fn welcome(&mut self) -> Result<(), Fault> {
-        login::welcome(&mut self.channel)
+    pub fn send_welcome(&mut self) -> Result<(), Fault> {
+        login::send_welcome(&mut self.channel)
     }
 
     /// The account by which it came.
@@ -124,11 +124,12 @@ impl Visitor {
     /// # Errors
     /// [`Fault`]; nothing more can be read then.
     #[inline]
-    pub fn request(&mut self) -> Result<(Request<'_>, &mut ResponseBuilder), Fault> {
+    pub fn next_request(&mut self) -> Result<(Request<'_>, &mut ResponseBuilder), Fault> {
         let Visitor { channel, answers, most, .. } = self;
         // Numbered from 0 anew with each request; the answer goes on behind its last packet.
-        let payload = channel.take_request(0, *most).map_err(|unread| unreadable(unread, *most))?;
-        answers.begin(request::packets(payload.len()));
+        let payload =
+            channel.take_request(0, *most).map_err(|unread| unreadable_request(unread, *most))?;
+        answers.begin_response(request::packets(payload.len()));
         Ok((Request::read(payload)?, answers))
     }
 
@@ -138,7 +139,7 @@ impl Visitor {
     /// [`Fault::Gone`]: the client does not read, or has gone.
     #[inline]
     pub fn flush(&mut self) -> Result<(), Fault> {
-        let built = self.answers.built();
+        let built = self.answers.as_bytes();
         if !built.is_empty() {
             self.channel.write_built(built).map_err(Fault::Gone)?;
         }
@@ -147,7 +148,7 @@ impl Visitor {
     }
 
     /// Says why the conversation ends, if that can be said, and ends it.
-    pub fn part(mut self, fault: &Fault) {
+    pub fn close_with(mut self, fault: &Fault) {
         part(&mut self.channel, fault);
     }
 }
@@ -172,7 +173,7 @@ fn part(channel: &mut Channel, fault: &Fault) {
     let is_said = channel.send().is_ok() && channel.end_writing().is_ok();
     let is_bounded = channel.stream().set_timeout(Some(LAST_WORDS)).is_ok();
     if is_said && is_bounded {
-        channel.drain();
+        channel.drain_input();
     }
 }
 

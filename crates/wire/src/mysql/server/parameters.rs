@@ -8,7 +8,7 @@
 //! Values are found once and looked at where they lie; nothing is copied but what came in pieces
 //! ahead of the execution.
 
-use super::fault::{Fault, malformed};
+use super::fault::{Fault, malformed_request};
 use crate::error::WireError;
 use crate::mysql::codec::Reader;
 
@@ -109,8 +109,8 @@ impl Parameters {
             return Ok(());
         }
         self.find(values).map_err(|error| match error {
-            WireError::Protocol(text) => malformed(&text),
-            other => malformed(&other.to_string()),
+            WireError::Protocol(text) => malformed_request(&text),
+            other => malformed_request(&other.to_string()),
         })
     }
 

@@ -4,7 +4,7 @@
 //!   code 1 │ arguments …        the codes are those of MySQL's `enum_server_command`
 //! ```
 
-use super::fault::{Fault, malformed};
+use super::fault::{Fault, malformed_request};
 use crate::mysql::codec::Reader;
 
 /// Bytes of payload that a packet takes at most.
@@ -58,10 +58,10 @@ impl<'a> Request<'a> {
     #[inline]
     pub(super) fn read(payload: &'a [u8]) -> Result<Request<'a>, Fault> {
         let Some((&code, arguments)) = payload.split_first() else {
-            return Err(malformed("it has no code"));
+            return Err(malformed_request("it has no code"));
         };
         let mut reader = Reader(arguments);
-        let short = |_| malformed("it ends before its arguments do");
+        let short = |_| malformed_request("it ends before its arguments do");
         Ok(match code {
             0x17 => {
                 let statement = reader.u32().map_err(short)?;
