@@ -26,7 +26,7 @@ pub struct ServerParts {
     pub password: Option<Secret>,
     /// Database.
     pub database: Option<String>,
-    /// Words about encryption, as [`Tls::take_from`] reads them.
+    /// Words about encryption, as `Tls::take_from` reads them.
     pub tls: Vec<(String, String)>,
 }
 

@@ -267,7 +267,7 @@ impl Tls {
         }
     }
 
-    /// As options of a URL, which [`Tls::take_from`] reads.
+    /// As options of a URL, which `Tls::take_from` reads.
     pub fn options(&self, dialect: Dialect) -> Vec<(&'static str, String)> {
         let words = TlsWords::for_dialect(dialect);
         let mut options = Vec::new();

@@ -127,7 +127,7 @@ pub trait Link {
 /// One client of a dialogue.
 pub trait Partner: Send {
     /// Asks operation number `operation`, and returns the class that it belongs to (an index into
-    /// [`Dialogue::event_classes`]).
+    /// [`Dialogue::class_names`]).
     ///
     /// # Errors
     /// The fault of the link, or [`TurnFault::Wrong`].

@@ -107,7 +107,7 @@ impl ReadyLoad {
         self.background.as_ref()
     }
 
-    /// Rows that an event asks for, as [`span`] counts them; 0 where no number is known.
+    /// Rows that an event asks for, as [`load_span`] counts them; 0 where no number is known.
     pub fn rows(&self) -> f64 {
         self.rows
     }

@@ -19,7 +19,7 @@
 //! A rolled-back transaction ends like any other, after its versions are gone.
 //!
 //! What no view needs any more can be told in two ways. [`TrxSys::horizon`] is an id: all writers
-//! below are seen by all views. One idle writer holds it back for ever. [`TrxSys::settled_csn`] is
+//! below are seen by all views. One idle writer holds it back for ever. `TrxSys::settled_csn` is
 //! a number of an end, as InnoDB's purge uses: all that ended up to it are seen by all views,
 //! whatever their ids are.
 

@@ -127,7 +127,7 @@ pub(crate) fn write_delete(sql: &mut String, dialect: Dialect, table: &str, from
 }
 
 /// The questions of a client with the placeholders of the dialect, in the order of
-/// [`InsertQuestion`]. On MySQL all but the first two are sent as text ([`query_pieces`]), as the
+/// [`InsertQuestion`]. On MySQL all but the first two are sent as text, as the
 /// original does.
 pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
     let table = table(client);
