@@ -18,7 +18,7 @@ pub enum Asked {
 impl Asked {
     /// Asks; `one` is a statement with one mark. Whether the answer is one or an error is the
     /// answer's business.
-    pub fn of(&self, client: &mut dyn Client, one: &str) {
+    pub fn ask_server(&self, client: &mut dyn Client, one: &str) {
         let values = vec![Param::Int(1)];
         match self {
             Asked::Login => {}
@@ -32,7 +32,7 @@ impl Asked {
             }
             Asked::Bulk => {
                 let target = BulkTarget { table: "t", columns: &["id".to_owned()], numbers: &[] };
-                drop(client.bulk(&target, &mut |_| false));
+                drop(client.bulk_load(&target, &mut |_| false));
             }
             Asked::Fetch => {
                 if let Ok(statement) = client.prepare(one) {

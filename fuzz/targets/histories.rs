@@ -3,16 +3,18 @@
 
 #![no_main]
 
-use dbdyno_check::{Checker, Format, Level, Verdict, read_history, replay, write_history};
+use dbdyno_check::{Checker, Format, Level, LevelVerdict, read_history, replay, write_history};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(history) = read_history(bytes) else { return };
     let checker = Checker::new(&history);
     for level in Level::ALL {
-        match checker.verdict(level) {
-            Verdict::Holds(proof) => replay(&history, level, &proof).expect("an accepted proof"),
-            broken => drop(dbdyno_check::drawn(&history, &broken)),
+        match checker.level_verdict(level) {
+            LevelVerdict::Holds(proof) => {
+                replay(&history, level, &proof).expect("an accepted proof")
+            }
+            broken => drop(dbdyno_check::violation_drawing(&history, &broken)),
         }
     }
     let records = write_history(&history, Format::Records).expect("records have every kind");

@@ -4,7 +4,7 @@
 #![no_main]
 
 use dbdyno_model::Dialect;
-use dbdyno_workload::ready::Part;
+use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{Catalog, Custom, Event, ReadyLoad, Tables};
 use libfuzzer_sys::fuzz_target;
 
@@ -17,22 +17,22 @@ fuzz_target!(|text: &str| {
         Err(error) => return assert!(error.to_string().contains("load.toml")),
     };
     let mut catalog = Catalog::default();
-    if catalog.add(custom).is_err() {
+    if catalog.add_custom(custom).is_err() {
         return;
     }
-    let name = catalog.custom().next().unwrap().name.clone();
-    let Ok(load) = catalog.resolve(&name, TABLES) else { return };
+    let name = catalog.custom_loads().next().unwrap().name.clone();
+    let Ok(load) = catalog.resolve_load(&name, TABLES) else { return };
     for dialect in DIALECTS {
         for (index, _) in load.dataset.tables(dialect).iter().enumerate() {
-            let units = load.dataset.units(index);
+            let units = load.dataset.unit_count(index);
             (0..units.min(3)).for_each(|unit| {
                 load.dataset.push(index, unit, &mut Vec::new());
             });
         }
         let Ok(ready) = ReadyLoad::compile(&load, dialect) else { continue };
-        if let Part::Program(program) = ready.part() {
+        if let EventSource::Program(program) = ready.event_source() {
             let mut event = Event::default();
-            (0..4).for_each(|operation| program.fill(1, operation, &mut event));
+            (0..4).for_each(|operation| program.fill_event(1, operation, &mut event));
         }
     }
 });

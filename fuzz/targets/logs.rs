@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use dbdyno_explain::profile::{Weighed, contradiction, difference, read};
+use dbdyno_explain::profile::{WeightedProfile, difference, read, why_incomparable};
 use dbdyno_explain::{gather_deadlocks, read_deadlocks};
 use libfuzzer_sys::fuzz_target;
 
@@ -17,8 +17,8 @@ fuzz_target!(|text: &str| {
     let Ok(profile) = read(text) else { return };
     let own: f64 = profile.own.values().sum();
     assert!((own - profile.total).abs() <= 1e-6 * own.max(1.0), "{own} {}", profile.total);
-    let side = [Weighed { profile, operations: Some(1.0) }];
-    assert_eq!(contradiction(&side, &side), None);
+    let side = [WeightedProfile { profile, operations: Some(1.0) }];
+    assert_eq!(why_incomparable(&side, &side), None);
     let found = difference(&side, &side);
     assert!(found.functions.iter().all(|one| one.weighted.estimate.abs() < 1e-9), "{found:?}");
 });

@@ -10,7 +10,7 @@ mod blast;
 mod stage;
 
 use dbdyno_wire::Client;
-use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::mysql::MysqlConnection;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
@@ -46,8 +46,8 @@ fuzz_target!(|case: Case| {
         }
         blast::blast(&mut peer.0, &[packets(1, &payloads), bytes].concat());
     });
-    if let Ok(mut connection) = Connection::connect(&endpoint) {
-        asked.of(&mut connection, "SELECT ?");
+    if let Ok(mut connection) = MysqlConnection::connect(&endpoint) {
+        asked.ask_server(&mut connection, "SELECT ?");
         Box::new(connection).close();
     }
     player.join().unwrap();

@@ -10,7 +10,7 @@ mod blast;
 mod stage;
 
 use dbdyno_wire::Client;
-use dbdyno_wire::postgres::Connection;
+use dbdyno_wire::postgres::PostgresConnection;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
@@ -83,8 +83,8 @@ fuzz_target!(|case: Case| {
     }
     said.extend(bytes);
     let (endpoint, player) = stage::stage(move |peer| blast::blast(&mut peer.0, &said));
-    if let Ok(mut connection) = Connection::connect(&endpoint) {
-        asked.of(&mut connection, "SELECT $1");
+    if let Ok(mut connection) = PostgresConnection::connect(&endpoint) {
+        asked.ask_server(&mut connection, "SELECT $1");
         Box::new(connection).close();
     }
     player.join().unwrap();

@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use dbdyno_engine::disk::SimDisk;
-use dbdyno_engine::{Engine, Options, Upkeep};
+use dbdyno_engine::{Engine, EngineOptions, Upkeep};
 use dbdyno_model::{Design, Secret};
-use dbdyno_serve::{Limits, Listener, Server, ServerSecurity, Settings};
-use dbdyno_wire::mysql::Connection;
+use dbdyno_serve::{EngineListener, Listener, ServeLimits, ServerSecurity, Settings};
+use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client as _, Endpoint, Security};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
@@ -44,10 +44,11 @@ static SOCKET: LazyLock<PathBuf> =
     LazyLock::new(|| std::env::temp_dir().join(format!("dbdyno-served-{}", std::process::id())));
 
 /// Who asks for encryption is heard, and what follows is read by TLS.
-static SECURITY: LazyLock<ServerSecurity> = LazyLock::new(|| ServerSecurity::made().unwrap());
+static SECURITY: LazyLock<ServerSecurity> =
+    LazyLock::new(|| ServerSecurity::self_signed().unwrap());
 
-fn server(at: &Path) -> Server {
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+fn server(at: &Path) -> EngineListener {
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     // Who asks for what the witness has locked is told so at once.
     let design: Design = "lock_wait=1ms".parse().unwrap();
     let engine = Engine::open(Arc::new(SimDisk::default()), &design, options);
@@ -58,21 +59,25 @@ fn server(at: &Path) -> Server {
         database: "test".to_owned(),
         version: "8.0.33-fuzz".to_owned(),
         clock: || 1_795_635_000_500_000,
-        limits: Limits { request_bytes: 1 << 16, answer_bytes: 1 << 20, ..Limits::default() },
+        limits: ServeLimits {
+            request_bytes: 1 << 16,
+            answer_bytes: 1 << 20,
+            ..ServeLimits::default()
+        },
     };
     let _ = std::fs::remove_file(at);
-    Server::start(Listener::unix(at).unwrap(), engine.unwrap(), settings).unwrap()
+    EngineListener::start(Listener::bind_unix(at).unwrap(), engine.unwrap(), settings).unwrap()
 }
 
-fn connect(server: &Server) -> Connection {
+fn connect(server: &EngineListener) -> MysqlConnection {
     let endpoint = Endpoint {
         transport: server.transport().clone(),
         user: "root".to_owned(),
         password: Secret::default(),
         database: "test".to_owned(),
-        security: Security::off(),
+        security: Security::without_tls(),
     };
-    Connection::connect(&endpoint).unwrap()
+    MysqlConnection::connect(&endpoint).unwrap()
 }
 
 /// Packets: their numbers and contents, and what is behind the last whole one.
@@ -127,8 +132,8 @@ fuzz_target!(|said: &[u8]| {
         false => assert!(rest.is_empty(), "it ends in the midst of a packet: {rest:?}"),
     }
     // Whatever became of its tables, its own transaction goes on.
-    assert_eq!(witness.query("SELECT 1 + 1").unwrap().single(), Some("2"));
-    assert_eq!(witness.query("SELECT n FROM own WHERE id = 1").unwrap().single(), Some("1"));
+    assert_eq!(witness.query("SELECT 1 + 1").unwrap().first_value(), Some("2"));
+    assert_eq!(witness.query("SELECT n FROM own WHERE id = 1").unwrap().first_value(), Some("1"));
     witness.run("COMMIT").unwrap();
     server.stop().unwrap();
 });

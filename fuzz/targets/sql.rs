@@ -8,9 +8,9 @@ mod tables;
 use std::sync::Arc;
 
 use dbdyno_engine::disk::SimDisk;
-use dbdyno_engine::{Engine, Options, Upkeep};
+use dbdyno_engine::{Engine, EngineOptions, Upkeep};
 use dbdyno_model::Design;
-use dbdyno_sql::{Column, Connection, Operand, Sink};
+use dbdyno_sql::{Operand, ResultColumn, Sink, SqlConnection};
 use libfuzzer_sys::fuzz_target;
 
 use tables::TABLES;
@@ -20,13 +20,13 @@ const LINES_MOST: usize = 8;
 
 /// Counts rows; a value is written out, as a client would.
 #[derive(Default)]
-struct Told {
+struct RowCounter {
     rows: u64,
     text: String,
 }
 
-impl Sink for Told {
-    fn begin(&mut self, _columns: &Arc<[Column]>) {}
+impl Sink for RowCounter {
+    fn begin_rows(&mut self, _columns: &Arc<[ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         self.text = value.to_string();
@@ -42,16 +42,16 @@ fuzz_target!(|script: &str| {
     if script.to_ascii_lowercase().contains("sleep") {
         return;
     }
-    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let options = EngineOptions { upkeep: Upkeep::OnDemand, ..EngineOptions::default() };
     let engine = Engine::open(Arc::new(SimDisk::default()), &Design::default(), options).unwrap();
-    let mut client = Connection::new(Arc::new(engine), || 1_795_343_400_999_999);
+    let mut client = SqlConnection::new(Arc::new(engine), || 1_795_343_400_999_999);
     for sql in TABLES {
-        client.run(sql, &mut Told::default()).unwrap();
+        client.run(sql, &mut RowCounter::default()).unwrap();
     }
     for sql in script.lines().take(LINES_MOST) {
-        let mut told = Told::default();
-        match client.run(sql, &mut told) {
-            Ok(done) => assert_eq!(done.rows, told.rows),
+        let mut counter = RowCounter::default();
+        match client.run(sql, &mut counter) {
+            Ok(done) => assert_eq!(done.rows, counter.rows),
             Err(error) => assert!(!error.to_string().is_empty() && error.code() > 0),
         }
     }
