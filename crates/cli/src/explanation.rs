@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use dbdyno_lab::{ExplainQuestion, Lab};
+use dbdyno_lab::Lab;
 use dbdyno_model::{
     Cell, Comparison, CountVerdict, Driving, Explanation, Run, RunPair, Severity, Verdict, Witness,
 };
@@ -189,7 +189,7 @@ fn one(
         By::Instructions => Witness::Instructions,
         By::Rate => Witness::Rate,
     };
-    let question = ExplainQuestion {
+    let question = dbdyno_trials::ExplainQuestion {
         run,
         cell,
         beside,
@@ -198,7 +198,7 @@ fn one(
         limit_ms,
         tool_version: env!("CARGO_PKG_VERSION"),
     };
-    let explanation = dbdyno_lab::explain_difference(&mut lab, &question)?;
+    let explanation = dbdyno_trials::explain_difference(&mut lab, &question)?;
     Ok((explanation, clock.unix_ms().saturating_sub(began_ms)))
 }
 

@@ -30,7 +30,7 @@ impl Lab<'_> {
     ///
     /// # Errors
     /// [`LabError::Foreign`], or a store that cannot be read.
-    pub(crate) fn check_origin(&self, run: &RunId) -> Result<(), LabError> {
+    pub fn check_origin(&self, run: &RunId) -> Result<(), LabError> {
         if !self.store.may_be_carried_out(run)? {
             return Err(LabError::Foreign(run.clone()));
         }

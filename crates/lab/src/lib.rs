@@ -8,7 +8,6 @@
 //!              ├── host_check   what the host did between rounds: canaries
 //!              └── insert_benchmark, count    what has a course of its own
 //!
-//!   explain ──▶ experiment   trials, until it is known which causes make a difference
 //! ```
 //!
 //! Data is loaded once per arm; every round opens fresh connections, so that replicates also
@@ -32,7 +31,6 @@ mod driver;
 pub mod ending;
 mod error;
 pub mod experiment;
-pub mod explain;
 mod host;
 mod host_check;
 mod hypothesis;
@@ -58,20 +56,19 @@ mod settle;
 mod stages;
 mod standstill;
 mod steps;
-mod time_limit;
 mod topology;
 mod warm_up;
 pub mod watch;
 
 pub use arm::wants_password;
 pub use arrivals::read_recording;
+pub use capture::{blockers_of, deadlocks_of};
 pub use checks::check_plan;
 pub use dbdyno_load::Clock;
 pub use dbdyno_probe::perf::Stacks;
 pub use dbdyno_wire::cut_all;
 pub use error::LabError;
 pub use experiment::{ExperimentOrder, TrialOf, extend, resume, run_experiment, survey_arms};
-pub use explain::{ExplainQuestion, explain_difference};
 pub use isolation::{
     AnomalyWitness, AskingLimit, IsolationLab, IsolationQuestion, Judge, LevelRecord, OnlineOf,
     OnlineTold, Origin, PromiseScope, RandomLoad, RandomLoadKind, RecordedOf, RowLog,

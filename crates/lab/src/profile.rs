@@ -78,7 +78,7 @@ pub fn profile_arms(
 }
 
 /// What was recorded, not read yet.
-pub(crate) struct Recording {
+pub struct ProfileRecording {
     // Dropped last: the file is in it.
     file: PathBuf,
     rounds: Vec<SampledRound>,
@@ -90,12 +90,12 @@ pub(crate) struct Recording {
 ///
 /// # Errors
 /// As [`profile_arms()`].
-pub(crate) fn record_profile(
+pub fn record_profile(
     lab: &mut Lab<'_>,
     plan: &Plan,
     kind: SampleKind,
     tool_version: &str,
-) -> Result<Recording, LabError> {
+) -> Result<ProfileRecording, LabError> {
     let scratch = lab
         .home
         .create_scratch("profile", &mut |text| lab.watch.report_progress(Progress::Reading(text)));
@@ -119,15 +119,15 @@ pub(crate) fn record_profile(
         return Err(LabError::Profile(failed));
     }
     let file = recorder.finish().map_err(LabError::Profile)?;
-    Ok(Recording { file, rounds, kind, _scratch: scratch })
+    Ok(ProfileRecording { file, rounds, kind, _scratch: scratch })
 }
 
-impl Recording {
+impl ProfileRecording {
     /// The profiles in it.
     ///
     /// # Errors
     /// [`LabError::Profile`] for a file that cannot be read.
-    pub(crate) fn read(&self, lab: &mut Lab<'_>) -> Result<Vec<ArmProfile>, LabError> {
+    pub fn read(&self, lab: &mut Lab<'_>) -> Result<Vec<ArmProfile>, LabError> {
         lab.watch.report_progress(Progress::Reading("the samples, and the names of functions"));
         let windows: Vec<Window> = self.rounds.iter().map(|round| round.window.clone()).collect();
         let stacks = perf::read_stacks(&**lab.home.host(), &self.file, &windows, self.kind)

@@ -65,7 +65,7 @@ impl Locks {
 }
 
 /// The deadlocks that were noted of a cell.
-pub(crate) fn deadlocks_of(run: RunPair<'_>, cell: &Cell) -> Vec<DeadlockCounts> {
+pub fn deadlocks_of(run: RunPair<'_>, cell: &Cell) -> Vec<DeadlockCounts> {
     let beginning = format!("step[{cell}].deadlock[");
     let mut counts: BTreeMap<&str, PerArm<Option<u64>>> = BTreeMap::new();
     for arm in Arm::BOTH {
@@ -85,7 +85,7 @@ pub(crate) fn deadlocks_of(run: RunPair<'_>, cell: &Cell) -> Vec<DeadlockCounts>
 }
 
 /// The open transactions that were noted of a cell.
-pub(crate) fn blockers_of(run: RunPair<'_>, cell: &Cell) -> PerArm<Vec<String>> {
+pub fn blockers_of(run: RunPair<'_>, cell: &Cell) -> PerArm<Vec<String>> {
     let name = format!("step[{cell}].blockers");
     PerArm::from_fn(|arm| {
         let lines = run.environment(arm).facts.get(&name);

@@ -45,7 +45,7 @@ use dbdyno_workload::planned::{self, datasets_of};
 pub(crate) use causes::{Loan, look_for_causes};
 pub(crate) use facts::{Observer, RoundWork};
 pub(crate) use flips::look_for_flips;
-pub(crate) use locks::{blockers_of, deadlocks_of};
+pub use locks::{blockers_of, deadlocks_of};
 pub(crate) use measured_plans::note_measured_plans;
 pub(crate) use server_work::Meter;
 

@@ -383,7 +383,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "what nobody has tried is taken for what base needs",
-        "crates/lab/src/explain/mod.rs",
+        "crates/trials/src/lib.rs",
         "let is_known = self.evidence.has_answer(view, &Set::new());",
         "let is_known = true;",
         &["explain::what_was_not_counted_is_counted_before_it_is_called_code"],
@@ -411,7 +411,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "what is proved and not told apart is left out",
-        "crates/lab/src/explain/mod.rs",
+        "crates/trials/src/lib.rs",
         "proved.into_iter().filter(|one| !found.causes.contains(one));",
         "proved.into_iter().filter(|_| false);",
         &["explain::where_a_limit_ends_the_search_no_second_half_is_called_innocent"],
@@ -439,7 +439,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "a limit of time cuts nothing short",
-        "crates/lab/src/time_limit.rs",
+        "crates/trials/src/time_limit.rs",
         "self.has_passed.store(true, Ordering::Relaxed);\n            self.stop.store(true, \
          Ordering::Relaxed);",
         "self.has_passed.store(true, Ordering::Relaxed);",
@@ -450,7 +450,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "a remedy is measured in no other cell",
-        "crates/lab/src/explain/remedy.rs",
+        "crates/trials/src/remedy.rs",
         "(1..=CELLS_MOST).contains(&others)",
         "(0..=0).contains(&others)",
         &[
@@ -460,7 +460,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "a client that is the limit is not noticed",
-        "crates/lab/src/explain/mod.rs",
+        "crates/trials/src/lib.rs",
         "(!texts.is_empty()).then(|| texts.join(\"; \"))",
         "texts.is_empty().then(|| texts.join(\"; \"))",
         &["explain::where_the_client_is_the_limit_no_server_is_accused"],
@@ -551,7 +551,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "each cell is counted in a trial of its own",
-        "crates/lab/src/explain/mod.rs",
+        "crates/trials/src/lib.rs",
         "if view != View::of_test(Witness::Instructions) {",
         "if view == View::of_test(Witness::Instructions) {",
         &["explain::cells_that_want_the_same_are_counted_together"],

@@ -10,29 +10,28 @@ use dbdyno_model::{
     Pairing, Run, RunId, RunPair, RunStatus, Suspect, Trial, TrialDirection, Witness,
 };
 
-use super::question::ExplainQuestion;
-use crate::error::LabError;
-use crate::laboratory::Lab;
+use crate::question::ExplainQuestion;
+use dbdyno_lab::{Lab, LabError};
 
 /// Pairs of a trial that was cut short, at least, before it is believed.
 const PAIRS_LEAST: usize = 16;
 
 /// In what is looked for causes, and from which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct View {
-    pub(super) witness: Witness,
-    pub(super) direction: TrialDirection,
+pub(crate) struct View {
+    pub(crate) witness: Witness,
+    pub(crate) direction: TrialDirection,
 }
 
 impl View {
     /// Differences are taken back in test.
-    pub(super) fn of_test(witness: Witness) -> View {
+    pub(crate) fn of_test(witness: Witness) -> View {
         View { witness, direction: TrialDirection::TestAsBase }
     }
 }
 
 /// What runs have told of the suspects, each read once.
-pub(super) struct Evidence<'a> {
+pub(crate) struct Evidence<'a> {
     question: &'a ExplainQuestion<'a>,
     suspects: &'a [Suspect],
     /// The explained run, once for each witness, and its trials in the order of the store.
@@ -61,7 +60,7 @@ struct HeardArm {
 
 impl<'a> Evidence<'a> {
     /// What the explained run itself tells.
-    pub(super) fn new(
+    pub(crate) fn new(
         question: &'a ExplainQuestion<'a>,
         suspects: &'a [Suspect],
     ) -> Result<Evidence<'a>, LabError> {
@@ -74,7 +73,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// What the explained run and its trials tell of another cell by instructions alone.
-    pub(super) fn from_counts(
+    pub(crate) fn from_counts(
         question: &'a ExplainQuestion<'a>,
         suspects: &'a [Suspect],
         lab: &Lab<'_>,
@@ -91,7 +90,7 @@ impl<'a> Evidence<'a> {
 
     /// Reads the trials that have not been read yet and have something to tell: of rates those that
     /// are whole.
-    pub(super) fn read(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
+    pub(crate) fn read(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
         self.read_of(lab, |_| true)
     }
 
@@ -117,7 +116,7 @@ impl<'a> Evidence<'a> {
     /// Reads trials of rates, too, that were cut short, where they have pairs enough for an
     /// interval: the time ended them, and not what they had found, so that it holds as that of any
     /// run. For an answer that has to be given now; who goes on measures them to their end.
-    pub(super) fn read_unfinished(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
+    pub(crate) fn read_unfinished(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
         for (id, witness) in lab.store.trials_of(&self.question.run.whole.id)? {
             if witness != Witness::Rate || self.runs.iter().any(|heard| heard.run == id) {
                 continue;
@@ -181,7 +180,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// What is known of this view. Sets that were attempted in vain count as refused.
-    pub(super) fn known_answers(
+    pub(crate) fn known_answers(
         &self,
         view: View,
         attempted: &BTreeSet<Set>,
@@ -202,7 +201,7 @@ impl<'a> Evidence<'a> {
 
     /// What base is off by itself, as a share of what an operation needs there. Rates are divided
     /// by the base beside them, so that it is in their errors.
-    pub(super) fn base_error(&self, witness: Witness) -> f64 {
+    pub(crate) fn base_error(&self, witness: Witness) -> f64 {
         let of_witness = self.runs.iter().filter(|heard| heard.witness == witness);
         let bases = of_witness.filter_map(|heard| self.base_of(heard));
         bases.map(|base| base.mean_error).fold(0.0, f64::max)
@@ -225,7 +224,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether a run has told of this set in this view.
-    pub(super) fn has_answer(&self, view: View, set: &Set) -> bool {
+    pub(crate) fn has_answer(&self, view: View, set: &Set) -> bool {
         let is_base = view.direction == TrialDirection::BaseAsTest && set.is_empty();
         is_base || self.told(view).contains_key(set)
     }
@@ -246,7 +245,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Which suspects follow from which, as far as trials in this direction have shown.
-    pub(super) fn suspect_followers(&self, direction: TrialDirection) -> BTreeMap<usize, Set> {
+    pub(crate) fn suspect_followers(&self, direction: TrialDirection) -> BTreeMap<usize, Set> {
         let arms = self.runs.iter().flat_map(|heard| &heard.arms).map(|arm| &arm.tried);
         suspect_followers(
             &arms.filter(|arm| arm.direction == direction).cloned().collect::<Vec<_>>(),
@@ -255,14 +254,14 @@ impl<'a> Evidence<'a> {
 
     /// What takes no part in trials of this direction: what follows from others, and what the arm
     /// cannot be told.
-    pub(super) fn out_of(&self, direction: TrialDirection) -> Set {
+    pub(crate) fn out_of(&self, direction: TrialDirection) -> Set {
         let tried = self.suspects;
         let untold = (0..tried.len()).filter(|one| tried[*one].lines(direction).is_empty());
         untold.chain(self.suspect_followers(direction).into_values().flatten()).collect()
     }
 
     /// How many times as many instructions as in base an operation needs in test.
-    pub(super) fn counted_times(&self) -> f64 {
+    pub(crate) fn counted_times(&self) -> f64 {
         let known = self.known_answers(View::of_test(Witness::Instructions), &BTreeSet::new());
         match known.get(&Set::new()) {
             Some(SetAnswer::Is(value)) => value.cost,
@@ -272,7 +271,7 @@ impl<'a> Evidence<'a> {
 
     /// All arms that were tried and have told something, in order, for those who want to see for
     /// themselves.
-    pub(super) fn informative_trials(&self) -> Vec<Trial> {
+    pub(crate) fn informative_trials(&self) -> Vec<Trial> {
         let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.whole.id);
         let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
         let arms = arms.filter(|(_, arm)| arm.told.is_some());
@@ -296,7 +295,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// A run by instructions in which exactly these were equal, and its arm beside base.
-    pub(super) fn counted_with(
+    pub(crate) fn counted_with(
         &self,
         lab: &Lab<'_>,
         all: &Set,

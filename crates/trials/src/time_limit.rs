@@ -19,9 +19,7 @@ use std::time::Duration;
 use dbdyno_load::Clock;
 use dbdyno_wire::AllCut;
 
-use crate::error::LabError;
-use crate::laboratory::Lab;
-use crate::watch::{Progress, Watch};
+use dbdyno_lab::{Lab, LabError, Progress, Watch};
 
 /// How often the thread looks.
 const LOOK: Duration = Duration::from_millis(50);

@@ -10,11 +10,9 @@ use dbdyno_model::{
     FactComparison, Ledger, Suspect, TrialDirection, UntriedDifference, Witness,
 };
 
-use super::waiting::Waiting;
-use super::{Case, LEAST_RATE, SHOWN, matters};
-use crate::capture;
-use crate::error::LabError;
-use crate::laboratory::Lab;
+use crate::waiting::Waiting;
+use crate::{Case, LEAST_RATE, SHOWN, matters};
+use dbdyno_lab::{Lab, LabError, blockers_of, deadlocks_of};
 
 /// Functions of the code that are named.
 const FUNCTIONS_NAMED: usize = 8;
@@ -60,7 +58,7 @@ const STRANGERS: &str = "dbdyno cannot restart a server by URL with other settin
                          of your servers (my-cnf=FILE), and explain that";
 
 impl Case<'_> {
-    pub(super) fn into_explanation(
+    pub(crate) fn into_explanation(
         mut self,
         lab: &mut Lab<'_>,
         comparison: &Comparison,
@@ -105,8 +103,8 @@ impl Case<'_> {
             waits,
             unwaited,
             work,
-            deadlocks: capture::deadlocks_of(self.question.run, self.question.cell),
-            blockers: capture::blockers_of(self.question.run, self.question.cell),
+            deadlocks: deadlocks_of(self.question.run, self.question.cell),
+            blockers: blockers_of(self.question.run, self.question.cell),
             code_standing,
             code,
             trials: self.evidence.informative_trials(),

@@ -9,13 +9,12 @@ use dbdyno_model::{
 };
 use dbdyno_store::Store;
 
-use super::known::View;
-use super::question::ExplainQuestion;
-use crate::count::ROWS_MOST;
-use crate::error::LabError;
-use crate::experiment::{ExperimentOrder, TrialOf, resume, run_experiment};
-use crate::laboratory::Lab;
-use crate::watch::{Progress, Watch};
+use crate::known::View;
+use crate::question::ExplainQuestion;
+use dbdyno_lab::count::ROWS_MOST;
+use dbdyno_lab::{
+    ExperimentOrder, Lab, LabError, Progress, TrialOf, Watch, resume, run_experiment,
+};
 
 /// How often a trial is counted. Of three the one in the middle holds, whatever one stray has in
 /// it.
@@ -23,7 +22,7 @@ const REPEATS: u32 = 3;
 
 /// Arms of a trial beside base and test. Servers that are measured share the memory of the host,
 /// and more of them would have less each than the explained ones had.
-pub(super) fn arms_most(witness: Witness) -> usize {
+pub(crate) fn arms_most(witness: Witness) -> usize {
     match witness {
         Witness::Instructions => 6,
         Witness::Rate => 4,
@@ -31,17 +30,17 @@ pub(super) fn arms_most(witness: Witness) -> usize {
 }
 
 /// What a trial is to tell.
-pub(super) struct TrialRequest<'a> {
-    pub(super) view: View,
+pub(crate) struct TrialRequest<'a> {
+    pub(crate) view: View,
     /// Each is made equal in an arm of its own.
-    pub(super) sets: &'a [Set],
+    pub(crate) sets: &'a [Set],
     /// The load of the explained cell, and others for which the same is counted.
-    pub(super) loads: &'a [String],
+    pub(crate) loads: &'a [String],
 }
 
 /// How long a trial of the rates of so many sets takes at most, servers being started included.
 /// `None` of instructions: nobody knows how long a server takes to start under valgrind.
-pub(super) fn longest_trial_time(
+pub(crate) fn longest_trial_time(
     question: &ExplainQuestion<'_>,
     witness: Witness,
     sets: usize,
@@ -61,7 +60,7 @@ pub(super) fn longest_trial_time(
 ///
 /// # Errors
 /// As [`measured`].
-pub(super) fn carry_out(
+pub(crate) fn carry_out(
     lab: &mut Lab<'_>,
     question: &ExplainQuestion<'_>,
     suspects: &[Suspect],
@@ -90,7 +89,7 @@ pub(super) fn carry_out(
 ///
 /// # Errors
 /// As [`measured`].
-pub(super) fn carry_out_remedy(
+pub(crate) fn carry_out_remedy(
     lab: &mut Lab<'_>,
     question: &ExplainQuestion<'_>,
     witness: Witness,
@@ -169,7 +168,7 @@ impl Watch for Brief<'_> {
 }
 
 /// How the rates of the explained cell are measured in a trial of the arms as they are.
-pub(super) fn plan_of_rates(question: &ExplainQuestion<'_>) -> Plan {
+pub(crate) fn plan_of_rates(question: &ExplainQuestion<'_>) -> Plan {
     plan_of_cell(question, Witness::Rate)
 }
 

@@ -24,6 +24,7 @@ mod conclusion;
 mod known;
 mod question;
 mod remedy;
+mod time_limit;
 mod trial;
 mod waiting;
 
@@ -36,20 +37,17 @@ use dbdyno_explain::{
     all_subsets, difference_account, find_suspects, next_trials, proved_causes, refused_suspects,
     told_apart, with_given, with_not_told_apart,
 };
+use dbdyno_judge::cautions::saturation::factor_of_client;
+use dbdyno_lab::{Lab, LabError, Progress, for_people};
 use dbdyno_model::{
     Arm, ArmIndex, ArmSpec, CellComparison, DifferenceAccount, Explanation, Prior, RunId, RunPair,
     RunStatus, Severity, Target, TrialDirection, Witness, Worth,
 };
-
-use dbdyno_judge::cautions::saturation::factor_of_client;
 use dbdyno_sandbox::SandboxError;
 
-use crate::error::LabError;
-use crate::laboratory::Lab;
-use crate::time_limit::{TimeLimit, with_time_limit};
-use crate::watch::{Progress, for_people};
 use known::{Evidence, View};
 pub use question::ExplainQuestion;
+use time_limit::{TimeLimit, with_time_limit};
 
 /// Finely enough that nothing innocent stands above 2 %: the least share of the cost of an
 /// operation that is looked for.

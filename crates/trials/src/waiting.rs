@@ -11,11 +11,9 @@
 use dbdyno_explain::profile::{WaitStacks, by_class, compare_waits, part_rest};
 use dbdyno_model::{Interval, Ledger, Target, WaitProfile, Waits};
 
-use super::{Case, trial};
-use crate::error::LabError;
-use crate::laboratory::Lab;
-use crate::profile::{SampleKind, plan_of, record_profile};
-use crate::watch::Progress;
+use crate::{Case, trial};
+use dbdyno_lab::profile::{SampleKind, plan_of, record_profile};
+use dbdyno_lab::{Lab, LabError, Progress};
 
 /// The share of the difference from which on the rest is parted.
 const REST_MATTERS: f64 = 0.1;
@@ -25,7 +23,7 @@ const PROFILES: u32 = 3;
 const SECONDS_MOST: f64 = 4.0;
 
 /// What is known of the waits.
-pub(super) enum Waiting {
+pub(crate) enum Waiting {
     /// They make nothing of the difference, or cannot be looked at in such arms.
     NotAsked,
     /// They could not be looked at, for this reason.
@@ -36,7 +34,7 @@ pub(super) enum Waiting {
 
 impl Case<'_> {
     /// Parts the rest of the ledger, where it matters for the difference.
-    pub(super) fn with_waits(
+    pub(crate) fn with_waits(
         &mut self,
         lab: &mut Lab<'_>,
         ledger: &mut Ledger,

@@ -16,17 +16,15 @@ use dbdyno_model::{
     RemedyCell, Run, Suspect, Target, TrialDirection, Verdict, Witness, setting,
 };
 
-use super::{Case, trial};
-use crate::error::LabError;
-use crate::laboratory::Lab;
-use crate::watch::Progress;
+use crate::{Case, trial};
+use dbdyno_lab::{Lab, LabError, Progress};
 
 /// Cells beside the explained one that are measured.
 const CELLS_MOST: usize = 8;
 
 impl Case<'_> {
     /// What takes the loss away, if anything does.
-    pub(super) fn find_remedy(
+    pub(crate) fn find_remedy(
         &mut self,
         lab: &mut Lab<'_>,
         accounts: &[DifferenceAccount],
