@@ -7,7 +7,7 @@
 //! ```
 
 use dbdyno_check::OnlineVerdict;
-use dbdyno_lab::{IsolationLab, OnlineOf, OnlineTold, RandomLoadKind, online_transactions};
+use dbdyno_isolation::{IsolationLab, OnlineOf, OnlineTold, RandomLoadKind, online_transactions};
 use dbdyno_report::verdicts::{
     OnlineFinding, OnlineLevel, OnlineReport, OnlineServer, PropertyVerdict, VERDICTS_SCHEMA,
     VerdictWord, online_document, verdicts_json,

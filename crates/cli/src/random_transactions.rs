@@ -11,7 +11,7 @@ use dbdyno_check::{
     Checker, History, Level, LogAgrees, LoggedChange, TransactionOutcome, read_records,
     write_total_length,
 };
-use dbdyno_lab::{
+use dbdyno_isolation::{
     AnomalyWitness, AskingLimit, IsolationLab, LevelRecord, PromiseScope, RandomLoad,
     RandomLoadKind, RowLog, Threads, random_transactions,
 };

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_cases::{Case, InterleavingSize, published_cases};
-use dbdyno_lab::{IsolationLab, IsolationQuestion, isolation};
+use dbdyno_isolation::{IsolationLab, IsolationQuestion, isolation};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::{CaseOutcome, IsolationLevel, IsolationTold};
 use dbdyno_report::IsolationLayout::{Apart, Together};

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use dbdyno_check::{Checker, History, LevelVerdict, PairAnomaly};
-use dbdyno_lab::{
+use dbdyno_isolation::{
     AnomalyWitness, Origin, Threads, WitnessReplay, anomaly_file_name, refine_anomaly_name,
     witness_stories,
 };

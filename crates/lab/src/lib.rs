@@ -36,7 +36,6 @@ mod host_check;
 mod hypothesis;
 pub mod input;
 mod insert_benchmark;
-mod isolation;
 mod laboratory;
 mod mechanism;
 mod neighbours;
@@ -45,6 +44,7 @@ mod pauses;
 mod placement;
 mod polling;
 pub mod profile;
+mod promise;
 mod recorded;
 mod refill;
 mod resting;
@@ -55,12 +55,11 @@ mod self_test;
 mod settle;
 mod stages;
 mod standstill;
-mod steps;
 mod topology;
 mod warm_up;
 pub mod watch;
 
-pub use arm::wants_password;
+pub use arm::{Restores, SetUp, Station, open_station, wants_password};
 pub use arrivals::read_recording;
 pub use capture::{blockers_of, deadlocks_of};
 pub use checks::check_plan;
@@ -69,13 +68,8 @@ pub use dbdyno_probe::perf::Stacks;
 pub use dbdyno_wire::cut_all;
 pub use error::LabError;
 pub use experiment::{ExperimentOrder, TrialOf, extend, resume, run_experiment, survey_arms};
-pub use isolation::{
-    AnomalyWitness, AskingLimit, IsolationLab, IsolationQuestion, Judge, LevelRecord, OnlineOf,
-    OnlineTold, Origin, PromiseScope, RandomLoad, RandomLoadKind, RecordedOf, RowLog,
-    ScheduleReplies, ScriptsOf, Threads, WitnessReplay, anomaly_file_name, isolation,
-    online_transactions, play_schedules, random_transactions, refine_anomaly_name, witness_stories,
-};
 pub use laboratory::{Lab, clock_of};
 pub use profile::{ArmProfile, import_stacks, profile_arms};
+pub use promise::{promise_family, promised_level};
 pub use self_test::self_tests;
 pub use watch::{Progress, Watch, for_people};

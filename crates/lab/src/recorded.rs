@@ -15,7 +15,7 @@ use dbdyno_model::{Dialect, Readings, readings};
 use dbdyno_server::{ServerRelease, session_level};
 use dbdyno_workload::{Content, Load};
 
-use crate::isolation::server_promise;
+use crate::promise::{promise_family, promised_level};
 
 /// What is promised of the transactions of a load.
 ///
@@ -44,7 +44,7 @@ pub(crate) fn promise_of(
             })?
         }
     };
-    let promise = server_promise(&mut *client, dialect, level);
+    let promise = promised_level(promise_family(&mut *client, dialect), level);
     client.close();
     Ok(promise)
 }

@@ -65,6 +65,13 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("trials", &["model", "wire", "load", "sandbox", "store", "judge", "explain", "lab"]),
+    (
+        "isolation",
+        &[
+            "model", "stats", "cases", "check", "workload", "wire", "server", "engine", "load",
+            "sandbox", "lab",
+        ],
+    ),
     ("document", &["model"]),
     ("report", &["model", "document"]),
     ("rivals", &["model", "rocks", "engine"]),
@@ -86,6 +93,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "explain",
             "lab",
             "trials",
+            "isolation",
             "protocols",
         ],
     ),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_cases::{Interleaving, StatementAnswer, StatementReply};
 use dbdyno_check::Level;
-use dbdyno_lab::{IsolationLab, ScheduleReplies, ScriptsOf, play_schedules};
+use dbdyno_isolation::{IsolationLab, ScheduleReplies, ScriptsOf, play_schedules};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_protocols::{Cover, Difference, Nonconformity, Single, Tests, difference};

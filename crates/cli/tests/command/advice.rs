@@ -21,7 +21,7 @@ type Commands = BTreeMap<String, BTreeSet<String>>;
 
 /// Files by how their paths begin, the most particular first, and the commands that show their
 /// messages: each of these has each option, unless the message names another one.
-const SHOWN_BY: [(&str, &[&str]); 37] = [
+const SHOWN_BY: [(&str, &[&str]); 36] = [
     ("cli/src/arms.rs", &["show", "report"]),
     ("cli/src/check.rs", &["check"]),
     ("cli/src/compare.rs", &["compare"]),
@@ -47,13 +47,12 @@ const SHOWN_BY: [(&str, &[&str]); 37] = [
     ("cli/src/witnesses.rs", &["verify"]),
     ("judge/src/history", &["history"]),
     // Judged is what `compare` measured, and what is advised is another measurement.
-    ("forecast/src", &["compare"]),
     ("judge/src", &["compare"]),
     ("stats/src", &["compare"]),
     ("lab/src/doctor", &["doctor"]),
-    ("lab/src/explain/trial.rs", &["compare"]),
-    ("lab/src/explain", &["explain"]),
-    ("lab/src/isolation", &["verify"]),
+    ("trials/src/trial.rs", &["compare"]),
+    ("trials/src", &["explain"]),
+    ("isolation/src", &["verify"]),
     ("lab/src", &["compare"]),
     // Parts of one sentence that begins with `dbdyno show`.
     ("report/src/arms/document.rs", &["show"]),

@@ -20,6 +20,6 @@ mod station;
 pub(crate) mod upgrade;
 
 pub use connecting::wants_password;
-pub(crate) use open::open_station;
-pub(crate) use set_up::{Restores, SetUp};
-pub(crate) use station::Station;
+pub use open::open_station;
+pub use set_up::{Restores, SetUp};
+pub use station::Station;

@@ -39,7 +39,7 @@ use crate::watch::{Progress, Watch, stages};
 ///
 /// # Errors
 /// Whatever is in the way; nothing stays behind then.
-pub(crate) fn open_station(
+pub fn open_station(
     setup: &SetUp<'_>,
     others: &Arms<Station>,
     watch: &mut dyn Watch,

@@ -10,7 +10,7 @@ use dbdyno_workload::Dataset;
 
 /// Whether tables are wanted back as they were loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Restores {
+pub enum Restores {
     /// Never.
     No,
     /// At a stage `restore`.
@@ -18,7 +18,7 @@ pub(crate) enum Restores {
 }
 
 /// Everything that setting up needs to know.
-pub(crate) struct SetUp<'a> {
+pub struct SetUp<'a> {
     /// Where sandboxes live.
     pub home: &'a Home,
     /// Which arm it is.

@@ -27,7 +27,7 @@ use crate::host_check::ArmWatch;
 use crate::topology;
 
 /// An arm that can be asked.
-pub(crate) struct Station {
+pub struct Station {
     /// Where its connections come from.
     pub connector: Connector,
     /// How its SQL is spelled.
@@ -308,7 +308,7 @@ impl Station {
     ///
     /// # Errors
     /// A server that does not stop in time, or that does not let us take our tables away.
-    pub(crate) fn take_down(self, arm: ArmIndex) -> Result<(), LabError> {
+    pub fn take_down(self, arm: ArmIndex) -> Result<(), LabError> {
         let sandbox = |error| LabError::Sandbox(arm, error);
         match self.keeper {
             Keeper::Server(server) => server.stop().map_err(sandbox),

@@ -6,11 +6,11 @@ use dbdyno_workload::Dataset;
 use dbdyno_workload::dataset::TableScript;
 use dbdyno_workload::versioned::VersionedRowKind;
 
-use super::words::{CASES, INTERLEAVINGS, RANDOM};
+use crate::words::{CASES, INTERLEAVINGS, RANDOM};
 
 /// Tables that come and go; they are never filled from here.
 #[derive(Debug)]
-pub(super) struct Tables;
+pub(crate) struct Tables;
 
 impl Dataset for Tables {
     fn key(&self) -> String {

@@ -9,8 +9,8 @@ use dbdyno_cases::{Interleaving, InterleavingSize, KeyOperation, StatementAnswer
 use dbdyno_model::isolation::{IsolationLevel, StepAnswer};
 use dbdyno_wire::WireError;
 
-use super::bench::Bench;
-use super::interleavings::first_number;
+use crate::bench::Bench;
+use crate::interleavings::first_number;
 use crate::steps::StepReport;
 
 /// What a server did with one schedule.
@@ -27,7 +27,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// A connection that broke, or a table that cannot be made.
-    pub(super) fn play_scripts(
+    pub(crate) fn play_scripts(
         &mut self,
         level: IsolationLevel,
         shape: InterleavingSize,

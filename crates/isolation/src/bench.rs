@@ -8,12 +8,11 @@ use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::{ArmIndex, ArmSpec, Dialect};
 use dbdyno_sandbox::Home;
 
-use super::words::Words;
-use crate::arm::Station;
-use crate::watch::{Progress, Watch};
+use crate::words::Words;
+use dbdyno_lab::{Progress, Station, Watch};
 
 /// Which arm the server is, where an error names one: there is no other.
-pub(super) const ARM: ArmIndex = ArmIndex::BASE;
+pub(crate) const ARM: ArmIndex = ArmIndex::BASE;
 
 /// What is asked of a server.
 pub struct IsolationQuestion<'a> {
@@ -40,31 +39,31 @@ pub struct IsolationLab<'a> {
 }
 
 /// A server that is asked.
-pub(super) struct Bench<'a, 'b> {
-    pub(super) lab: &'a mut IsolationLab<'b>,
-    pub(super) station: &'a Station,
-    pub(super) words: Words,
-    pub(super) clock: &'a Clock,
+pub(crate) struct Bench<'a, 'b> {
+    pub(crate) lab: &'a mut IsolationLab<'b>,
+    pub(crate) station: &'a Station,
+    pub(crate) words: Words,
+    pub(crate) clock: &'a Clock,
 }
 
 impl Bench<'_, '_> {
     /// Whether the user wants an end.
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.lab.stop.load(Ordering::Relaxed)
     }
 
     /// Says what is played.
-    pub(super) fn report_progress(&mut self, text: &str) {
+    pub(crate) fn report_progress(&mut self, text: &str) {
         self.lab.watch.report_progress(Progress::Playing(text));
     }
 
     /// Whose promises hold.
-    pub(super) fn promise_family(&self) -> PromiseFamily {
+    pub(crate) fn promise_family(&self) -> PromiseFamily {
         self.words.family
     }
 
     /// How SQL is spelled.
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         self.station.dialect
     }
 }

@@ -10,7 +10,7 @@ use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::mysql::row_log::{LogPosition, LoggedRow, RowChange};
 use dbdyno_wire::{Client, Endpoint, WireError};
 
-use super::words::RANDOM as TABLE;
+use crate::words::RANDOM as TABLE;
 
 const SLOT: &str = "dbdyno_verify";
 
@@ -31,14 +31,14 @@ pub struct ColumnChange {
 pub type RowLog = Vec<Vec<ColumnChange>>;
 
 /// A log that will be read from here on.
-pub(super) enum LogReader {
+pub(crate) enum LogReader {
     Mysql(Endpoint, LogPosition),
     Postgres(Box<dyn Client>),
 }
 
 impl LogReader {
     /// Notes where the log stands; the table is there already, and filled.
-    pub(super) fn open_at_end(connector: &Connector) -> Result<LogReader, WireError> {
+    pub(crate) fn open_at_end(connector: &Connector) -> Result<LogReader, WireError> {
         match connector {
             Connector::Mysql(endpoint) => {
                 let position = MysqlConnection::connect(endpoint)?.row_log_position()?;
@@ -57,7 +57,7 @@ impl LogReader {
     }
 
     /// Everything since then.
-    pub(super) fn read_changes(self, columns: u16) -> Result<RowLog, WireError> {
+    pub(crate) fn read_changes(self, columns: u16) -> Result<RowLog, WireError> {
         let mut log = RowLog::new();
         let mut failed = None;
         let mut give = |changes: Vec<RowChange>| match changed(&changes, columns) {
@@ -83,7 +83,7 @@ impl LogReader {
 }
 
 /// Why there is no log to read, and what the arm needs for one; `None` if there is.
-pub(super) fn why_no_log(connector: &Connector) -> Result<Option<String>, WireError> {
+pub(crate) fn why_no_log(connector: &Connector) -> Result<Option<String>, WireError> {
     let needs: &[(&str, &str, &str)] = match connector {
         Connector::Mysql(_) => &[
             ("@@log_bin", "1", "?binlog=on"),

@@ -10,9 +10,9 @@ use dbdyno_cases::{Interleaving, InterleavingSize, KeyOperation};
 use dbdyno_model::isolation::{IsolationLevel, Permissiveness, ShapeTold, StepAnswer};
 use dbdyno_wire::{Client, WireError};
 
-use super::bench::{Bench, IsolationQuestion};
-use super::words::INTERLEAVINGS as TABLE;
+use crate::bench::{Bench, IsolationQuestion};
 use crate::steps::{Effect, Line, StepReport, WaitAttribution, few_rows};
+use crate::words::INTERLEAVINGS as TABLE;
 
 /// Rows of an INSERT.
 const ROWS_AT_ONCE: u64 = 500;
@@ -24,7 +24,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// A connection that broke, or a table that cannot be made.
-    pub(super) fn play_shapes(
+    pub(crate) fn play_shapes(
         &mut self,
         level: IsolationLevel,
         question: &IsolationQuestion<'_>,
@@ -60,7 +60,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// A connection that broke, or a table that cannot be made.
-    pub(super) fn for_each_schedule(
+    pub(crate) fn for_each_schedule(
         &mut self,
         level: IsolationLevel,
         shape: InterleavingSize,
@@ -133,7 +133,7 @@ impl Bench<'_, '_> {
 
 /// The rows of one interleaving, a row for each key.
 #[derive(Clone, Copy)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     first: u64,
     shape: InterleavingSize,
 }
@@ -253,6 +253,6 @@ fn committed(schedule: &Interleaving, told: &[StepReport]) -> Vec<Vec<ValueOpera
 }
 
 /// The number in the first column; none that anybody writes where there is no number.
-pub(super) fn first_number(row: &[Option<String>]) -> i64 {
+pub(crate) fn first_number(row: &[Option<String>]) -> i64 {
     row.first().and_then(|value| value.as_deref()?.parse().ok()).unwrap_or(-1)
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_check::Level;
+use dbdyno_lab::{LabError, promised_level};
 use dbdyno_load::{
     Connector, LoadError, Recording, RoundSpec, ask_each, drop_tables, end_recording, fill_tables,
     run_round,
@@ -17,24 +18,23 @@ use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_workload::versioned::VersionedRowKind;
 use dbdyno_workload::{ReadyLoad, Tables, resolve_load};
 
-use super::bench::{ARM, Bench};
-use super::random::{LevelRecord, PromiseScope, family_promise};
-use super::random_load::{AskingLimit, RandomLoad};
-use crate::error::LabError;
+use crate::bench::{ARM, Bench};
+use crate::random::{LevelRecord, PromiseScope};
+use crate::random_load::{AskingLimit, RandomLoad};
 
 /// A load on tables that were just made.
-pub(super) struct FreshLoad {
+pub(crate) struct FreshLoad {
     label: String,
     ready: ReadyLoad,
     connector: Connector,
     tables: Vec<String>,
     /// What the server promises.
-    pub(super) promise: Level,
+    pub(crate) promise: Level,
 }
 
 impl FreshLoad {
     /// A round of it that nobody records.
-    pub(super) fn round_spec<'a>(
+    pub(crate) fn round_spec<'a>(
         &'a self,
         load: RandomLoad,
         stop: &'a AtomicBool,
@@ -60,12 +60,12 @@ impl FreshLoad {
     }
 
     /// What it met.
-    pub(super) fn load_error(&self, error: LoadError) -> LabError {
+    pub(crate) fn load_error(&self, error: LoadError) -> LabError {
         LabError::Load(ARM, self.label.clone(), error)
     }
 
     /// Takes its tables away.
-    pub(super) fn drop_tables(&self) -> Result<(), LabError> {
+    pub(crate) fn drop_tables(&self) -> Result<(), LabError> {
         drop_tables(&self.connector, &self.tables).map_err(|error| self.load_error(error))
     }
 }
@@ -75,7 +75,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// What filling met.
-    pub(super) fn prepare_load(
+    pub(crate) fn prepare_load(
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
@@ -91,7 +91,7 @@ impl Bench<'_, '_> {
             ready: ReadyLoad::compile(&source, dialect).expect("a dialogue has no templates"),
             connector: self.station.connector.clone(),
             tables: names.collect(),
-            promise: family_promise(self.promise_family(), level),
+            promise: promised_level(self.promise_family(), level),
         };
         driven.drop_tables()?;
         fill_tables(&driven.connector, dialect, &*source.dataset, self.lab.stop, &mut |_| {})
@@ -104,7 +104,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// What the load met.
-    pub(super) fn closed_loop(
+    pub(crate) fn closed_loop(
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,

@@ -4,9 +4,9 @@ use dbdyno_cases::{Case, PlayedStep, StepAction, StoryStep, judge_case};
 use dbdyno_model::isolation::{CaseTold, IsolationLevel, StepAnswer, StepTold};
 use dbdyno_wire::{Client, WireError};
 
-use super::bench::Bench;
-use super::words::CASES as TABLE;
+use crate::bench::Bench;
 use crate::steps::{Effect, Line, Stage, WaitAttribution, few_rows};
+use crate::words::CASES as TABLE;
 
 /// What the table is called in stories.
 const NAME_IN_STORIES: &str = "test";
@@ -18,7 +18,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// A connection that broke, or a table that cannot be made.
-    pub(super) fn play_cases(
+    pub(crate) fn play_cases(
         &mut self,
         level: IsolationLevel,
         cases: &[Case],
@@ -47,7 +47,7 @@ impl Bench<'_, '_> {
     }
 
     /// Sessions at a level.
-    pub(super) fn open_stage(
+    pub(crate) fn open_stage(
         &self,
         level: IsolationLevel,
         count: usize,
@@ -121,7 +121,7 @@ fn make(control: &mut dyn Client, case: &Case) -> Result<(), WireError> {
 }
 
 /// The statement with the table's own name where the story says `test`.
-pub(super) fn with_table(sql: &str, table: &str) -> String {
+pub(crate) fn with_table(sql: &str, table: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut text = String::new();
     let mut rest = sql;

@@ -25,6 +25,7 @@ mod random_load;
 mod replay;
 mod row_log;
 mod scripts;
+mod steps;
 mod tables;
 mod witness;
 mod words;
@@ -32,15 +33,13 @@ mod words;
 use std::sync::Arc;
 
 use dbdyno_cases::{Interleaving, InterleavingSize};
+use dbdyno_lab::{LabError, Restores, SetUp, Station, open_station};
 use dbdyno_load::Clock;
 use dbdyno_model::isolation::{IsolationLevel, IsolationTold, LevelTold};
-use dbdyno_model::{ArmSpec, Arms, Dialect, Product, ReleaseSpec, Setting, Switch, Target};
-use dbdyno_wire::Client;
+use dbdyno_model::{ArmSpec, Arms, Product, ReleaseSpec, Setting, Switch, Target};
 use dbdyno_workload::Dataset;
 use dbdyno_workload::versioned::VersionedRowKind as Rows;
 
-use crate::arm::{Restores, SetUp, Station, open_station};
-use crate::error::LabError;
 use bench::{ARM, Bench};
 pub use bench::{IsolationLab, IsolationQuestion};
 pub use online::OnlineTold;
@@ -52,15 +51,6 @@ pub use scripts::ScheduleReplies;
 use tables::Tables;
 pub use witness::{Origin, anomaly_file_name, refine_anomaly_name, witness_stories};
 use words::Words;
-
-/// What a server promises of a level.
-pub(crate) fn server_promise(
-    client: &mut dyn Client,
-    dialect: Dialect,
-    level: IsolationLevel,
-) -> dbdyno_check::Level {
-    random::family_promise(Words::of_server(client, dialect).family, level)
-}
 
 /// Sessions that are connected at a time, and whoever asks who waits.
 const CLIENTS: u32 = 8;

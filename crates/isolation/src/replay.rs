@@ -19,8 +19,8 @@ use dbdyno_model::isolation::{CaseOutcome, CaseTold, IsolationLevel};
 use dbdyno_stats::{SHOWN_CONFIDENCE, share_interval};
 use dbdyno_wire::WireError;
 
-use super::bench::Bench;
-use super::cases::with_table;
+use crate::bench::Bench;
+use crate::cases::with_table;
 
 /// What the table of a script is called.
 const TABLE: &str = "dbdyno_witness";
@@ -72,7 +72,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// Those of cases.
-    pub(super) fn replay(
+    pub(crate) fn replay(
         &mut self,
         level: IsolationLevel,
         witnesses: &[AnomalyWitness],

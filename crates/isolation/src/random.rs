@@ -27,21 +27,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_cases::PromiseFamily;
 use dbdyno_check::{
     ABSENT, HEADER, INITIAL, Level, OpRecord, OperationKind, Times, TransactionOutcome, Txn,
     UNKNOWN, WriteIds, encode_end,
 };
+use dbdyno_lab::promised_level;
 use dbdyno_load::{Clock, Connector, LoadError, drop_tables};
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::random::{RandomStream, stream};
 use dbdyno_wire::{Client, ServerError, WireError};
 
-use super::bench::Bench;
-use super::in_process::{Discipline, in_one_thread, on_threads};
-use super::random_load::{AskingLimit, RandomLoad, Threads};
-use super::row_log::{LogReader, RowLog};
-use super::words::RANDOM as TABLE;
+use crate::bench::Bench;
+use crate::in_process::{Discipline, in_one_thread, on_threads};
+use crate::random_load::{AskingLimit, RandomLoad, Threads};
+use crate::row_log::{LogReader, RowLog};
+use crate::words::RANDOM as TABLE;
 
 /// How often clients look whether the time is over.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -105,25 +105,13 @@ pub enum PromiseScope {
     OfDisciplined,
 }
 
-/// What a family of servers promises of a level: their manuals, and Hermitage for PostgreSQL.
-pub(super) fn family_promise(family: PromiseFamily, level: IsolationLevel) -> Level {
-    match (family, level) {
-        (PromiseFamily::Sqlite, _) | (_, IsolationLevel::Serializable) => Level::Serializable,
-        (PromiseFamily::Mysql, IsolationLevel::RepeatableRead) => Level::InnodbRepeatableRead,
-        (_, IsolationLevel::RepeatableRead) => Level::SnapshotIsolation,
-        // PostgreSQL takes the name of the lowest level for that of the next.
-        (PromiseFamily::Postgres, _) | (_, IsolationLevel::ReadCommitted) => Level::ReadCommitted,
-        (_, IsolationLevel::ReadUncommitted) => Level::ReadUncommitted,
-    }
-}
-
 impl Bench<'_, '_> {
     /// Drives the clients at one level, of the embedded engine in each way in which something is
     /// promised of it.
     ///
     /// # Errors
     /// Those of [`Bench::random`].
-    pub(super) fn record_level(
+    pub(crate) fn record_level(
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,
@@ -157,7 +145,7 @@ impl Bench<'_, '_> {
             })?;
             let family = self.words.family;
             // Locks are held until commits are answered: what is serializable there is strictly so.
-            let (promise, of) = match (family_promise(family, level), discipline) {
+            let (promise, of) = match (promised_level(family, level), discipline) {
                 (_, Discipline::Mixed) => (Level::StrictSerializable, PromiseScope::OfDisciplined),
                 (Level::Serializable, _) => (Level::StrictSerializable, PromiseScope::OfAll),
                 (promise, _) => (promise, PromiseScope::OfAll),
@@ -220,7 +208,7 @@ impl Bench<'_, '_> {
         records.extend(keeper.read_all(self.clock)?);
         let log = log.map(|log| log.read_changes(COLUMNS)).transpose()?;
         let (of, family) = (PromiseScope::OfAll, self.words.family);
-        let (promise, family) = (family_promise(family, level), family.name());
+        let (promise, family) = (promised_level(family, level), family.name());
         Ok(LevelRecord { level, promise, family, of, records, refused, lost, unrecorded: 0, log })
     }
 

@@ -14,10 +14,10 @@ use dbdyno_check::{HEADER, Level, Online, OnlineVerdict, read_stream};
 use dbdyno_load::{LoadError, Recording, RoundSpec, ask_each, end_recording, run_round};
 use dbdyno_model::isolation::IsolationLevel;
 
-use super::bench::Bench;
-use super::closed_loop::FreshLoad;
-use super::random_load::{AskingLimit, RandomLoad};
-use crate::error::LabError;
+use crate::bench::Bench;
+use crate::closed_loop::FreshLoad;
+use crate::random_load::{AskingLimit, RandomLoad};
+use dbdyno_lab::LabError;
 
 /// How often records are read where little comes.
 const READ_EVERY: Duration = Duration::from_millis(5);
@@ -48,7 +48,7 @@ impl Bench<'_, '_> {
     ///
     /// # Errors
     /// What the load met.
-    pub(super) fn judge_online(
+    pub(crate) fn judge_online(
         &mut self,
         level: IsolationLevel,
         load: RandomLoad,

@@ -42,7 +42,7 @@ use dbdyno_model::design::{Design, Isolation};
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::random::{RandomStream, stream};
 
-use super::random_load::{AskingLimit, RandomLoad};
+use crate::random_load::{AskingLimit, RandomLoad};
 
 /// Tables, by their numbers in the history.
 const ROWS: usize = 0;
@@ -70,7 +70,7 @@ const MISSING: u32 = 1;
 
 /// How transactions read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Discipline {
+pub(crate) enum Discipline {
     /// As it comes.
     None,
     /// Without locks all through, or with locks all through.
@@ -78,10 +78,10 @@ pub(super) enum Discipline {
 }
 
 /// What clients recorded: the records, and how often transactions were refused, by the error.
-pub(super) type ClientRecords = (Vec<u8>, BTreeMap<String, u64>);
+pub(crate) type ClientRecords = (Vec<u8>, BTreeMap<String, u64>);
 
 /// Drives clients on threads of their own, on an engine that is open.
-pub(super) fn on_threads(
+pub(crate) fn on_threads(
     engine: &Engine,
     level: IsolationLevel,
     discipline: Discipline,
@@ -126,7 +126,7 @@ pub(super) fn on_threads(
 }
 
 /// Drives clients in one thread, on an engine in memory: a function of the seed.
-pub(super) fn in_one_thread(
+pub(crate) fn in_one_thread(
     design: &Design,
     level: IsolationLevel,
     discipline: Discipline,
@@ -574,7 +574,7 @@ mod tests {
     use dbdyno_model::design::Planted;
 
     use super::*;
-    use crate::isolation::random_load::{RandomLoadKind, Threads};
+    use crate::random_load::{RandomLoadKind, Threads};
 
     const LOAD: RandomLoad = RandomLoad {
         kind: RandomLoadKind::Rows,

@@ -1,42 +1,35 @@
 //! What sessions say in each dialect, apart from the statements of a story.
 
 use dbdyno_cases::PromiseFamily;
+use dbdyno_lab::promise_family;
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_server::{ServerRelease, checks_snapshots};
 use dbdyno_wire::Client;
 
 /// What the table of the stories, `test`, is called on a server.
-pub(super) const CASES: &str = "dbdyno_cases";
+pub(crate) const CASES: &str = "dbdyno_cases";
 /// The table of interleavings.
-pub(super) const INTERLEAVINGS: &str = "dbdyno_interleavings";
+pub(crate) const INTERLEAVINGS: &str = "dbdyno_interleavings";
 
 /// The table of random transactions.
-pub(super) const RANDOM: &str = "dbdyno_random";
+pub(crate) const RANDOM: &str = "dbdyno_random";
 
 /// The words of one server.
-pub(super) struct Words {
+pub(crate) struct Words {
     dialect: Dialect,
     /// Whose promises hold for it.
-    pub(super) family: PromiseFamily,
+    pub(crate) family: PromiseFamily,
 }
 
 impl Words {
     /// Those of the server behind a connection.
-    pub(super) fn of_server(client: &mut dyn Client, dialect: Dialect) -> Words {
-        let server = ServerRelease::of_client(client, dialect);
-        let family = match dialect {
-            Dialect::Postgres => PromiseFamily::Postgres,
-            Dialect::Sqlite => PromiseFamily::Sqlite,
-            Dialect::Mysql if checks_snapshots(client, server) => PromiseFamily::InnodbSnapshot,
-            Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => PromiseFamily::Mysql,
-        };
-        Words { dialect, family }
+    pub(crate) fn of_server(client: &mut dyn Client, dialect: Dialect) -> Words {
+        Words { dialect, family: promise_family(client, dialect) }
     }
 
     /// Whether the server has this level at all. PostgreSQL takes the name of the lowest one for
     /// that of the next; the engine does not have it, and SQLite has the highest one only.
-    pub(super) fn has_level(&self, level: IsolationLevel) -> bool {
+    pub(crate) fn has_level(&self, level: IsolationLevel) -> bool {
         match self.dialect {
             Dialect::Sqlite => level == IsolationLevel::Serializable,
             Dialect::Engine => level != IsolationLevel::ReadUncommitted,
@@ -45,7 +38,7 @@ impl Words {
     }
 
     /// What each session says first.
-    pub(super) fn first(&self, level: IsolationLevel) -> Vec<String> {
+    pub(crate) fn first(&self, level: IsolationLevel) -> Vec<String> {
         let level = level.sql();
         match self.dialect {
             Dialect::Postgres => {
@@ -60,22 +53,22 @@ impl Words {
     }
 
     /// What may be refused and helps: deadlocks of PostgreSQL are looked for after this time.
-    pub(super) fn deadlock_timeout_statement(&self) -> Option<&'static str> {
+    pub(crate) fn deadlock_timeout_statement(&self) -> Option<&'static str> {
         (self.dialect == Dialect::Postgres).then_some("SET deadlock_timeout = '20ms'")
     }
 
     /// Whether there are reads of the latest version that lock it.
-    pub(super) fn has_locking_reads(&self) -> bool {
+    pub(crate) fn has_locking_reads(&self) -> bool {
         matches!(self.dialect, Dialect::Mysql | Dialect::Postgres)
     }
 
     /// A transaction begins.
-    pub(super) fn begin_statements(&self) -> Vec<String> {
+    pub(crate) fn begin_statements(&self) -> Vec<String> {
         vec!["BEGIN".to_owned()]
     }
 
     /// A transaction begins, and what it sees is settled; `table` is one that it may read.
-    pub(super) fn begin_snapshot(&self, table: &str) -> Vec<String> {
+    pub(crate) fn begin_snapshot(&self, table: &str) -> Vec<String> {
         match self.dialect {
             Dialect::Mysql => vec!["START TRANSACTION WITH CONSISTENT SNAPSHOT".to_owned()],
             Dialect::Postgres => vec!["BEGIN".to_owned(), "SELECT 1".to_owned()],
@@ -86,7 +79,7 @@ impl Words {
     }
 
     /// What is said when the table of interleavings has been filled with many rows.
-    pub(super) fn analyze_statement(&self, table: &str) -> Option<String> {
+    pub(crate) fn analyze_statement(&self, table: &str) -> Option<String> {
         match self.dialect {
             Dialect::Postgres => Some(format!("VACUUM ANALYZE {table}")),
             Dialect::Mysql => Some(format!("ANALYZE TABLE {table}")),
@@ -96,7 +89,7 @@ impl Words {
 
     /// Behind the definition of the table of interleavings. PostgreSQL finds conflicts by pages of
     /// an index where an update cannot stay on its page: room is left, so that it can.
-    pub(super) fn storage_clause(&self) -> &'static str {
+    pub(crate) fn storage_clause(&self) -> &'static str {
         match self.dialect {
             Dialect::Postgres => " WITH (fillfactor = 40)",
             _ => "",

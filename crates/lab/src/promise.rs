@@ -1,0 +1,31 @@
+//! What a server promises of a level of isolation.
+
+use dbdyno_cases::PromiseFamily;
+use dbdyno_check::Level;
+use dbdyno_model::Dialect;
+use dbdyno_model::isolation::IsolationLevel;
+use dbdyno_server::{ServerRelease, checks_snapshots};
+use dbdyno_wire::Client;
+
+/// Whose promises hold for the server behind a connection.
+pub fn promise_family(client: &mut dyn Client, dialect: Dialect) -> PromiseFamily {
+    let server = ServerRelease::of_client(client, dialect);
+    match dialect {
+        Dialect::Postgres => PromiseFamily::Postgres,
+        Dialect::Sqlite => PromiseFamily::Sqlite,
+        Dialect::Mysql if checks_snapshots(client, server) => PromiseFamily::InnodbSnapshot,
+        Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => PromiseFamily::Mysql,
+    }
+}
+
+/// What a family of servers promises of a level: their manuals, and Hermitage for PostgreSQL.
+pub fn promised_level(family: PromiseFamily, level: IsolationLevel) -> Level {
+    match (family, level) {
+        (PromiseFamily::Sqlite, _) | (_, IsolationLevel::Serializable) => Level::Serializable,
+        (PromiseFamily::Mysql, IsolationLevel::RepeatableRead) => Level::InnodbRepeatableRead,
+        (_, IsolationLevel::RepeatableRead) => Level::SnapshotIsolation,
+        // PostgreSQL takes the name of the lowest level for that of the next.
+        (PromiseFamily::Postgres, _) | (_, IsolationLevel::ReadCommitted) => Level::ReadCommitted,
+        (_, IsolationLevel::ReadUncommitted) => Level::ReadUncommitted,
+    }
+}
