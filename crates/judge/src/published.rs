@@ -17,7 +17,8 @@ use dbdyno_model::published::{
     ratio_tolerance,
 };
 use dbdyno_model::{CellComparison, Comparison, Interval, Pairing, Run, RunPair, Severity};
-use dbdyno_stats::agreement::{median, rank_correlation};
+use dbdyno_stats::agreement::rank_correlation;
+use dbdyno_stats::median;
 
 use crate::arms::compare_pair;
 use crate::error::JudgeError;

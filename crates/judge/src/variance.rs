@@ -12,7 +12,7 @@
 use dbdyno_model::{
     ExperimentLevel, Interval, IntervalKind, LevelShare, Levels, PerArm, Round, Spend,
 };
-use dbdyno_stats::{self as stats, Costs};
+use dbdyno_stats::{self as stats, Costs, median};
 
 /// The time of which is told what it would bring, seconds.
 pub(crate) const MINUTE_S: f64 = 60.0;
@@ -146,10 +146,10 @@ fn costs(pairs: &[PerArm<&Round>]) -> Option<Costs> {
             within.push(gap);
         }
     }
-    let round = median(&mut between_rounds).filter(|seconds| *seconds > 0.0)?;
-    let usual = median(&mut within)?;
-    let start = median(&mut of_starts).map(|gap| (gap - usual).max(0.0));
-    let filling = median(&mut of_fillings).map(|gap| (gap - usual).max(0.0));
+    let round = median(&between_rounds).filter(|seconds| *seconds > 0.0)?;
+    let usual = median(&within)?;
+    let start = median(&of_starts).map(|gap| (gap - usual).max(0.0));
+    let filling = median(&of_fillings).map(|gap| (gap - usual).max(0.0));
     Some(match (start, filling) {
         // What is filled anew is started anew.
         (Some(start), filling) => Costs {
@@ -160,11 +160,6 @@ fn costs(pairs: &[PerArm<&Round>]) -> Option<Costs> {
         // Every start had tables of its own: filling them is what a start costs.
         (None, filling) => Costs { pair: 2.0 * round, start: filling.map(|_| 0.0), filling },
     })
-}
-
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub mod arms_comparison;
 pub mod arrivals;
 pub mod audit;
 pub mod begin;
+pub mod calendar;
 pub mod classes;
 pub mod command;
 mod comparison;

@@ -1,20 +1,12 @@
 //! Times of day, in UTC.
 
-/// `2026-11-20 12:33:07 UTC`. Days to date after Howard Hinnant's `civil_from_days`.
+use dbdyno_model::calendar::date_of_days;
+
+/// `2026-11-20 12:33:07 UTC`.
 pub(crate) fn format_utc(unix_ms: u64) -> String {
     let seconds = unix_ms / 1000;
-    let (days, second) = ((seconds / 86_400) as i64, seconds % 86_400);
-    // Years begin in March, so that a leap day is the last one; eras have 400 years.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (year, month, day) = date_of_days((seconds / 86_400) as i64);
+    let second = seconds % 86_400;
     let (hour, minute) = (second / 3600, second / 60 % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
 }

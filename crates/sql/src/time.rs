@@ -1,17 +1,13 @@
 //! Points in time as text: `2026-11-22 10:30:00`, in UTC.
-//!
-//! Days are counted as Howard Hinnant does it (`days_from_civil`, chrono-compatible low-level date
-//! algorithms): years begin in March, so that the day that comes and goes is the last of a year.
 
 use std::fmt;
 
+use dbdyno_model::calendar::{date_of_days, days_of_date};
+
 const US_PER_DAY: i64 = 86_400 * US_PER_SECOND;
 const US_PER_SECOND: i64 = 1_000_000;
-const DAYS_PER_ERA: i64 = 146_097;
 /// MySQL's last year.
 const YEAR_MOST: i64 = 9_999;
-/// Days from the first of March of the year 0 to 1970.
-const DAYS_TO_1970: i64 = 719_468;
 
 /// Reads a day, or a day and a time with up to six digits behind the second.
 pub(crate) fn read(text: &[u8]) -> Option<i64> {
@@ -30,12 +26,12 @@ pub(crate) fn read(text: &[u8]) -> Option<i64> {
     }
     let us = digits(fraction)? * 10_i64.pow(6 - fraction.len() as u32);
     let seconds = (hour * 60 + minute) * 60 + second;
-    Some(days(year, month, day) * US_PER_DAY + seconds * US_PER_SECOND + us)
+    Some(days_of_date(year, month, day) * US_PER_DAY + seconds * US_PER_SECOND + us)
 }
 
 /// Year, month, day, hour, minute, second and microseconds of a point in time.
 pub fn parts_of_time(us: i64) -> [u32; 7] {
-    let (year, month, day) = civil(us.div_euclid(US_PER_DAY));
+    let (year, month, day) = date_of_days(us.div_euclid(US_PER_DAY));
     let of_day = us.rem_euclid(US_PER_DAY);
     let seconds = of_day / US_PER_SECOND;
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
@@ -73,28 +69,6 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * DAYS_PER_ERA + day_of_era - DAYS_TO_1970
-}
-
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + DAYS_TO_1970;
-    let era = days.div_euclid(DAYS_PER_ERA);
-    let of_era = days.rem_euclid(DAYS_PER_ERA);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,10 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn every_day_of_four_centuries_comes_back() {
-        for day in -DAYS_PER_ERA..DAYS_PER_ERA {
-            let (year, month, number) = civil(day);
-            assert_eq!(days(year, month, number), day);
+    fn a_day_of_the_calendar_is_one_of_its_month() {
+        for day in -146_097..146_097 {
+            let (year, month, number) = date_of_days(day);
             assert!((1..=days_of(year, month)).contains(&number));
         }
     }

@@ -24,15 +24,6 @@ pub fn rank_correlation(one: &[f64], other: &[f64]) -> Option<f64> {
     (size > 0.0).then(|| product(&one, &other) / size)
 }
 
-/// The middle value, or the mean of the two middle ones; `None` of no values. Assumes that they are
-/// finite.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
-    Some(f64::midpoint(sorted[low], sorted[high]))
-}
-
 /// The rank of each value from 1; equal ones share the mean of theirs.
 pub(crate) fn average_ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
@@ -65,12 +56,5 @@ mod tests {
         assert_eq!(rank_correlation(&[1.0, 1.0, 1.0], &[3.0, 2.0, 1.0]), None);
         assert_eq!(rank_correlation(&[1.0, 2.0], &[3.0, 2.0]), None);
         assert_eq!(rank_correlation(&[1.0, 2.0, f64::NAN], &[3.0, 2.0, 1.0]), None);
-    }
-
-    #[test]
-    fn a_median_is_in_the_middle() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 2.0, 9.0]), Some(3.0));
     }
 }

@@ -13,6 +13,8 @@
 //! "The Influence Curve and its Role in Robust Estimation", JASA 69, 1974): up to half of the
 //! values may be outside without hiding each other.
 
+use crate::median::{median_in_place, median_or_nan};
+
 /// Standard deviation of normal values whose median absolute deviation is 1.
 const SD_PER_MAD: f64 = 1.482_602_218_505_602;
 /// How many standard deviations are usual. Of normal values two in a million are farther out.
@@ -39,8 +41,9 @@ impl ControlLimits {
         if values.len() < MIN_CONTROLLED {
             return None;
         }
-        let centre = median(values.to_vec());
-        let deviation = median(values.iter().map(|value| (value - centre).abs()).collect());
+        let centre = median_or_nan(values);
+        let mut distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+        let deviation = median_in_place(&mut distances);
         let reach = (USUAL_SD * SD_PER_MAD * deviation).max(least);
         Some(ControlLimits { centre, reach })
     }
@@ -53,17 +56,6 @@ impl ControlLimits {
     pub fn distance_outside(&self, value: f64) -> Option<f64> {
         let off = value - self.centre;
         (off.abs() > self.reach).then_some(off)
-    }
-}
-
-/// Middle of the values, which must not be empty.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 {
-        values[middle]
-    } else {
-        f64::midpoint(values[middle - 1], values[middle])
     }
 }
 

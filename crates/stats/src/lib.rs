@@ -56,6 +56,7 @@ mod interval;
 mod joint;
 mod judge;
 mod levels;
+mod median;
 mod paired;
 mod planning;
 mod power;
@@ -95,6 +96,7 @@ pub use judge::{judge_pairs, judge_unpaired};
 pub use levels::{
     Component, Costs, LevelAdvice, spending_advice, variance_components, variance_shares,
 };
+pub use median::median;
 pub use paired::{PairedEstimate, UnpairedEstimate, paired_estimate, welch};
 pub use planning::{
     Amount, PAIRS_TRIED, Price, STARTS_LEAST, Spread, found_in_one_start, least_pairs, least_time,

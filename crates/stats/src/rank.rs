@@ -20,6 +20,7 @@
 //! Mann–Whitney statistic that of Wilcoxon's (§4.3).
 
 use crate::error::StatsError;
+use crate::median::median_in_place;
 use crate::student::{self, Moments};
 
 /// Up to so many values (or products of numbers of values) the distribution is counted, beyond it
@@ -74,7 +75,7 @@ pub fn mann_whitney(
 ///
 /// Assumes what [`signed_rank`] assumes. NaN for no values.
 pub(crate) fn hodges_lehmann(values: &[f64]) -> f64 {
-    median(&mut walsh(values))
+    median_in_place(&mut walsh(values))
 }
 
 /// Whether so many values have a signed-rank interval of this confidence.
@@ -94,20 +95,6 @@ fn walsh(values: &[f64]) -> Vec<f64> {
         averages.extend(values[at..].iter().map(|b| (a + b) / 2.0));
     }
     averages
-}
-
-/// The median; the middle of the two in the middle where the number is even.
-pub(crate) fn median(values: &mut [f64]) -> f64 {
-    if values.is_empty() {
-        return f64::NAN;
-    }
-    let half = values.len() / 2;
-    let (below, &mut middle, _) = values.select_nth_unstable_by(half, f64::total_cmp);
-    if below.len() == half && values.len().is_multiple_of(2) {
-        let lower = values[..half].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        return (lower + middle) / 2.0;
-    }
-    middle
 }
 
 /// What is counted, in order, and how its count is distributed where the middle is 0.
@@ -307,10 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_of_even_and_odd_numbers() {
-        assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(&mut [4.0, 1.0, 3.0, 2.0]), 2.5);
-        assert!(median(&mut []).is_nan());
+    fn an_estimate_is_the_median_of_the_means_of_pairs() {
         assert_eq!(hodges_lehmann(&[-3.0, 1.0, 2.0, 9.0]), 1.75);
     }
 

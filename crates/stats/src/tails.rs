@@ -25,7 +25,7 @@
 //! `the_automatic_choice_keeps_its_level` counts alarms of the whole procedure.
 
 use crate::confidence::DECISION_ALPHA;
-use crate::rank::median;
+use crate::median::{median_in_place, median_or_nan};
 
 /// From this weight on tails are heavy: there the Hodges–Lehmann estimate needs a quarter fewer
 /// pairs than the mean for the same width.
@@ -59,7 +59,7 @@ impl Tails {
         let long = starts.iter().filter(|start| start.len() >= PAIRS_MIN);
         let (mut squares, mut counted) = (0.0, 0usize);
         for start in long {
-            let middle = median(&mut start.to_vec());
+            let middle = median_or_nan(start);
             let mean = start.iter().sum::<f64>() / start.len() as f64;
             residuals.extend(start.iter().map(|log| log - middle));
             squares += start.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
@@ -71,7 +71,7 @@ impl Tails {
         if residuals.len() < RESIDUALS_MIN || 2 * residuals.len() < of_all {
             return None;
         }
-        let promised = NORMAL_PER_MEDIAN * median(&mut distances);
+        let promised = NORMAL_PER_MEDIAN * median_in_place(&mut distances);
         // Rounding is no noise.
         if promised < 1e-9 {
             return None;

@@ -473,7 +473,7 @@ fn typed(name: &str, rest: &str) -> Option<Result<Generator, String>> {
             .ok_or_else(|| takes("two days, for example 2020-01-01..2026-12-31")),
         "datetime" => range(rest, calendar::parse_day)
             .map(|(low, high)| {
-                let seconds = calendar::SECONDS_PER_DAY;
+                let seconds = dbdyno_model::calendar::SECONDS_PER_DAY;
                 Generator::DateTime(low * seconds, (high + 1) * seconds - 1)
             })
             .ok_or_else(|| takes("two days, for example 2020-01-01..2026-12-31")),

@@ -13,6 +13,8 @@
 //! of strokes and dashes nobody can say it, so that all readings are told. A year of two digits is
 //! one from 1970 to 2069.
 
+use dbdyno_model::calendar::days_of_date;
+
 /// What a text may mean, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
@@ -294,18 +296,13 @@ fn parts(date: &str) -> Option<([&str; 3], char)> {
         .then_some(([first, second, third], separator))
 }
 
-/// Days since 1970-01-01, after Howard Hinnant's `days_from_civil`.
+/// Days since 1970-01-01, of what can be a date.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let is_known = (1970..=9999).contains(&year) && (1..=12).contains(&month);
     if !is_known || !(1..=31).contains(&day) {
         return None;
     }
-    // Years begin in March, so that a leap day is the last one; eras have 400 years.
-    let shifted = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (shifted / 400, shifted % 400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    Some(era * 146_097 + day_of_era - 719_468)
+    Some(days_of_date(year, month, day))
 }
 
 /// The time without its zone, and the zone in minutes east of UTC.

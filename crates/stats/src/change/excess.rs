@@ -13,7 +13,7 @@
 //! median of the values before. Neighbours that resemble each other make bad runs come together:
 //! how often that is taken for an excess stands in the tests, and it is no more than a caution.
 
-use super::size::median;
+use crate::median::median_or_nan;
 
 /// Robust standard deviations from the median, at least.
 const DEVIATIONS_LEAST: f64 = 4.0;
@@ -72,9 +72,9 @@ fn excess_of(
     budget: f64,
 ) -> Option<FarExcess> {
     let (before, after) = values.split_at(values.len() - latest);
-    let usual = median(before);
+    let usual = median_or_nan(before);
     let around: Vec<f64> = before.iter().map(|value| (value - usual).abs()).collect();
-    let least = (DEVIATIONS_LEAST * 1.4826 * median(&around)).max(budget * usual.abs());
+    let least = (DEVIATIONS_LEAST * 1.4826 * median_or_nan(&around)).max(budget * usual.abs());
     let is_far = |value: &&f64| {
         let worse_by = if higher_is_better { usual - **value } else { **value - usual };
         worse_by > least
@@ -86,7 +86,7 @@ fn excess_of(
         far: far.len(),
         far_before,
         usual,
-        typical_far: median(&far),
+        typical_far: median_or_nan(&far),
     })
 }
 

@@ -13,7 +13,8 @@
 use dbdyno_model::{ChangeScale, SeriesChanges, ShiftWeight};
 
 use super::scores::LEVEL_LEAST;
-use super::size::{median, reported_size};
+use super::size::reported_size;
+use crate::median::median_or_nan;
 
 /// As for strays.
 const DEVIATIONS_LEAST: f64 = 8.0;
@@ -61,13 +62,15 @@ pub fn latest_values(
         let (before, latest) = level.split_at(level.len() - count);
         let before = &before[before.len().saturating_sub(NEIGHBOURS)..];
         let least = least_distance(&level[..level.len() - count], scale);
-        let centre = median(before);
+        let centre = median_or_nan(before);
         let nearest = latest.iter().map(|value| (value - centre).abs()).fold(f64::MAX, f64::min);
         let is_above = latest[0] > centre;
         let is_one_side = latest.iter().all(|&value| (value > centre) == is_above);
         if is_one_side && nearest > least && before.len() >= LEVEL_LEAST && least > ROUNDING {
-            found =
-                Some(LatestValues { count, size: reported_size(median(latest) - centre, scale) });
+            found = Some(LatestValues {
+                count,
+                size: reported_size(median_or_nan(latest) - centre, scale),
+            });
         }
     }
     found
@@ -96,10 +99,10 @@ fn least_distance(values: &[f64], scale: ChangeScale) -> f64 {
 /// A robust standard deviation: the larger one of values around their median, and of what lies
 /// between neighbours.
 fn deviation(values: &[f64]) -> f64 {
-    let centre = median(values);
+    let centre = median_or_nan(values);
     let around: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
     let between: Vec<f64> = values.windows(2).map(|two| (two[1] - two[0]).abs()).collect();
-    1.4826 * median(&around).max(median(&between) / std::f64::consts::SQRT_2)
+    1.4826 * median_or_nan(&around).max(median_or_nan(&between) / std::f64::consts::SQRT_2)
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ use dbdyno_model::{ChangeScale, Interval, SeriesChanges, Shift, ShiftWeight, Sli
 
 use crate::confidence::SHOWN_CONFIDENCE;
 use crate::error::StatsError;
+use crate::median::median_or_nan;
 use null::Look;
 use scores::Scan;
 use selection::SelectedSize;
@@ -194,7 +195,7 @@ fn shifts(
     let unit = match options.scale {
         ChangeScale::Share => 1.0,
         ChangeScale::Difference => {
-            size::median(&values.iter().map(|value| value.abs()).collect::<Vec<f64>>())
+            median_or_nan(&values.iter().map(|value| value.abs()).collect::<Vec<f64>>())
         }
     };
     let end_of = |at: usize| cuts.get(at).map_or(values.len(), |cut| cut.first);
@@ -238,10 +239,10 @@ fn shifts(
 /// scaled, the value where it was cut.
 fn level(values: &[f64], scaled: &[f64], levelled: &[f64]) -> f64 {
     if scaled == levelled {
-        return size::median(values);
+        return median_or_nan(values);
     }
     let is_same_scale = scaled == values;
-    let of_level = size::median(levelled);
+    let of_level = median_or_nan(levelled);
     if is_same_scale { of_level } else { of_level.exp() }
 }
 

@@ -30,9 +30,9 @@ use std::ops::Range;
 use dbdyno_model::random::{self, RandomStream};
 
 use super::scores::{Best, LEVEL_LEAST, Scan, draw_normal};
-use super::size::median;
 use crate::confidence::SHOWN_CONFIDENCE;
 use crate::correlation::{self, Correlation};
+use crate::median::median_or_nan;
 
 /// What lies farther from both levels is brought as near as this.
 const DEVIATIONS_MOST: f64 = 3.0;
@@ -88,13 +88,13 @@ struct Bounds {
 
 impl Bounds {
     fn of(values: &[f64], first: usize) -> Bounds {
-        let levels = [median(&values[..first]), median(&values[first..])];
+        let levels = [median_or_nan(&values[..first]), median_or_nan(&values[first..])];
         let distances: Vec<f64> = values
             .iter()
             .enumerate()
             .map(|(at, value)| (value - levels[usize::from(at >= first)]).abs())
             .collect();
-        let room = DEVIATIONS_MOST * 1.4826 * median(&distances);
+        let room = DEVIATIONS_MOST * 1.4826 * median_or_nan(&distances);
         Bounds { low: levels[0].min(levels[1]) - room, high: levels[0].max(levels[1]) + room }
     }
 

@@ -13,9 +13,10 @@
 use dbdyno_model::{ChangeScale, Modes, NullKind, Slide};
 
 use super::bend::{self, Bend, BendKind};
-use super::size::{around_levels, median, reported_size};
+use super::size::{around_levels, reported_size};
 use super::tree::{Node, SeriesCut};
 use super::trend::{self, VALUES_LEAST};
+use crate::median::median_or_nan;
 
 /// A line has to be so much better than steps.
 const LINE_MARGIN: f64 = 6.0;
@@ -182,7 +183,7 @@ fn better_lines(stretch: &[f64], node: &Node, seed: u64) -> Lines {
 fn height(values: &[f64], first: usize) -> f64 {
     let slide = |from, to| Slide { from, to, size: 0.0 };
     let level = level_slides(values, 0, first, &[slide(0, first), slide(first, values.len())]);
-    median(&level[first..]) - median(&level[..first])
+    median_or_nan(&level[first..]) - median_or_nan(&level[..first])
 }
 
 /// What is left of values around a line before `first` and another one from there on.
@@ -216,13 +217,13 @@ fn around_line(values: &[f64]) -> Vec<f64> {
     let slope = theil_sen(values);
     let flat: Vec<f64> =
         values.iter().enumerate().map(|(at, value)| value - slope * at as f64).collect();
-    let centre = median(&flat);
+    let centre = median_or_nan(&flat);
     flat.iter().map(|value| value - centre).collect()
 }
 
 /// The standard deviation by the median of the distances.
 fn deviation(left: &[f64]) -> f64 {
-    1.4826 * median(&left.iter().map(|value| value.abs()).collect::<Vec<f64>>())
+    1.4826 * median_or_nan(&left.iter().map(|value| value.abs()).collect::<Vec<f64>>())
 }
 
 /// The information criterion of what is left, whose squares count in `unit`.
@@ -245,7 +246,7 @@ fn theil_sen(values: &[f64]) -> f64 {
             .filter(|slope| slope.is_finite())
             .collect()
     };
-    median(&slopes)
+    median_or_nan(&slopes)
 }
 
 /// Two levels, if there are: a mixture of two normal distributions with one deviation against one

@@ -12,27 +12,12 @@ use dbdyno_model::{ChangeScale, Interval};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::correlation::{Correlation, variance_inflation};
+use crate::median::{median_of_sorted, median_or_nan};
 
 /// Values of a level that its size rests on: those next to the change.
 const VALUES_MOST: usize = 400;
 /// How much stronger the correlation is taken than it looks: `change` has the reason.
 const WARY: f64 = 24.0;
-
-/// The median; of an even number the mean of the middle two.
-pub(crate) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    middle(&sorted)
-}
-
-fn middle(sorted: &[f64]) -> f64 {
-    let n = sorted.len();
-    match n {
-        0 => f64::NAN,
-        n if n % 2 == 1 => sorted[n / 2],
-        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-    }
-}
 
 /// The correlation as it is taken, larger by no more than half of what is missing to 1: a dozen
 /// values know next to nothing of it.
@@ -75,7 +60,7 @@ pub(crate) fn estimate_shift(
     } else {
         (f64::NEG_INFINITY, f64::INFINITY)
     };
-    (Interval { estimate: middle(&all), low, high }, (above + equal / 2.0) / (m * n))
+    (Interval { estimate: median_of_sorted(&all), low, high }, (above + equal / 2.0) / (m * n))
 }
 
 /// The values around the medians of their levels.
@@ -83,7 +68,7 @@ pub(crate) fn around_levels(values: &[f64], firsts: &[usize]) -> Vec<f64> {
     let mut left = Vec::with_capacity(values.len());
     let mut begin = 0;
     for end in firsts.iter().copied().chain([values.len()]) {
-        let level = median(&values[begin..end]);
+        let level = median_or_nan(&values[begin..end]);
         left.extend(values[begin..end].iter().map(|value| value - level));
         begin = end;
     }

@@ -20,7 +20,7 @@
 //! known.
 
 use super::scores::LEVEL_LEAST;
-use super::size::median;
+use crate::median::median_or_nan;
 
 /// Of 5, 6.5 and 8, false alarms in noise with heavy tails grew by least, and all found the same.
 const DEVIATIONS_LEAST: f64 = 8.0;
@@ -37,9 +37,9 @@ pub(crate) fn indices_without_strays(values: &[f64]) -> Vec<usize> {
     let mut distances = Vec::with_capacity(n);
     for (at, value) in values.iter().enumerate() {
         let around = at.saturating_sub(NEIGHBOURS)..(at + NEIGHBOURS + 1).min(n);
-        distances.push((value - median(&values[around])).abs());
+        distances.push((value - median_or_nan(&values[around])).abs());
     }
-    let least = DEVIATIONS_LEAST * 1.4826 * median(&distances);
+    let least = DEVIATIONS_LEAST * 1.4826 * median_or_nan(&distances);
     if least < 1e-12 {
         return (0..n).collect();
     }
@@ -69,7 +69,7 @@ pub(crate) fn indices_without_strays(values: &[f64]) -> Vec<usize> {
 fn sided(values: &[f64], at: usize, before: usize, after: usize) -> f64 {
     let end = if after == 0 { at } else { (at + after + 1).min(values.len()) };
     let begin = if before == 0 { at + 1 } else { at.saturating_sub(before) };
-    (values[at] - median(&values[begin..end])).abs()
+    (values[at] - median_or_nan(&values[begin..end])).abs()
 }
 
 #[cfg(test)]

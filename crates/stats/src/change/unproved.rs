@@ -13,7 +13,8 @@
 use dbdyno_model::{ChangeScale, SeriesChanges};
 
 use super::scores::LEVEL_LEAST;
-use super::size::{around_levels, median};
+use super::size::around_levels;
+use crate::median::median_or_nan;
 
 /// Of more values the correlation is known well enough.
 const VALUES_MOST: usize = 40;
@@ -56,11 +57,11 @@ pub fn unproved_step(
     let (_, first) = widest?;
     let left = around_levels(&scaled, &[first]);
     let deviation = (left.iter().map(|one| one * one).sum::<f64>() / (n - 2) as f64).sqrt();
-    let (before, after) = (median(&scaled[..first]), median(&scaled[first..]));
+    let (before, after) = (median_or_nan(&scaled[..first]), median_or_nan(&scaled[first..]));
     ((after - before).abs() >= DEVIATIONS_LEAST * deviation).then(|| UnprovedStep {
         first,
-        before: median(&values[..first]),
-        after: median(&values[first..]),
+        before: median_or_nan(&values[..first]),
+        after: median_or_nan(&values[first..]),
     })
 }
 

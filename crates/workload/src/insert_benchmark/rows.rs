@@ -10,6 +10,7 @@
 
 use std::io::Write as _;
 
+use dbdyno_model::calendar::date_of_days;
 use dbdyno_model::random::{self, RandomStream};
 
 /// Values of `cashregisterid` are below this.
@@ -90,7 +91,7 @@ impl InsertRow {
 
     /// Appends the row as an INSERT lists it, brackets included.
     pub(crate) fn push_values(&self, sql: &mut Vec<u8>) {
-        let (year, month, day) = date(FIRST_DAY + self.second / 86_400);
+        let (year, month, day) = date_of_days((FIRST_DAY + self.second / 86_400) as i64);
         let second = self.second % 86_400;
         let (hour, minute) = (second / 3600, second / 60 % 60);
         let written = write!(
@@ -106,21 +107,6 @@ impl InsertRow {
         sql.extend_from_slice(self.data());
         sql.extend_from_slice(b"')");
     }
-}
-
-/// Year, month and day of a day since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", `civil_from_days`, for days after 0000-03-01).
-fn date(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (400 * era + year_of_era + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]
@@ -159,11 +145,7 @@ mod tests {
 
     #[test]
     fn days_become_dates() {
-        assert_eq!(date(0), (1970, 1, 1));
-        assert_eq!(date(FIRST_DAY), (2025, 1, 1));
-        assert_eq!(date(FIRST_DAY + 31 + 27), (2025, 2, 28));
-        assert_eq!(date(11_016), (2000, 2, 29));
-        assert_eq!(date(FIRST_DAY + 364), (2025, 12, 31));
+        assert_eq!(date_of_days(FIRST_DAY as i64), (2025, 1, 1));
         let mut sql = Vec::new();
         InsertRows { seed: 1, client: 0 }.row_at(86_400_000 + 3_725_999).push_values(&mut sql);
         let sql = String::from_utf8(sql).unwrap();
