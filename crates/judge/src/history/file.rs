@@ -686,7 +686,7 @@ fn series(
         rows,
         &values.of_rows,
     )));
-    raw.warnings.extend(unmeasured_note(&away));
+    raw.warnings.extend(unmeasured::unmeasured_note(&away));
     if !values.unit.is_empty() {
         let text = format!("Values are in {}.", foreign::one_line(&values.unit));
         raw.warnings.push(Warning::new(Severity::Note, "unit", text));
@@ -714,16 +714,6 @@ fn history_cells<'t>(
             has_value: value.is_some(),
         })
         .collect()
-}
-
-/// How many values stand for none.
-fn unmeasured_note(away: &[bool]) -> Option<Warning> {
-    let count = away.iter().filter(|is_away| **is_away).count();
-    let text = format!(
-        "{count} values left out are 0 or below: no time and no rate is, among such as the others, \
-         and they stand for what was not measured."
-    );
-    (count > 0).then(|| Warning::new(Severity::Note, "unmeasured", text))
 }
 
 #[cfg(test)]

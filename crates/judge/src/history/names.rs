@@ -171,6 +171,11 @@ fn is_part_of_a_request(name: &str) -> bool {
     part.is_some_and(|part| !part.starts_with("failed"))
 }
 
+/// Whether a name is of something by the time, such as `errors_per_sec`.
+pub(super) fn is_by_the_time(words: &[String]) -> bool {
+    before_per(words).1
+}
+
 /// The words of what is measured, and whether that is by the time: `requests per second ko` is of
 /// `requests ko`.
 fn before_per(words: &[String]) -> (Vec<String>, bool) {

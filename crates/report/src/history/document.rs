@@ -78,7 +78,15 @@ pub(super) fn below_drawing(series: &HistorySeries, history: &BenchmarkHistory) 
 /// Whether anything is to be said of a series beside that it has no change.
 fn has_change(series: &HistorySeries) -> bool {
     let changes = &series.changes;
-    !changes.shifts.is_empty() || !changes.slides.is_empty() || !series.lapsed.is_empty()
+    !changes.shifts.is_empty()
+        || !changes.slides.is_empty()
+        || !series.lapsed.is_empty()
+        || series.warnings.iter().any(may_hide_a_change)
+}
+
+/// Whether as many values were left out as a level has.
+fn may_hide_a_change(warning: &Warning) -> bool {
+    warning.code == "unmeasured" && warning.severity == Severity::Caution
 }
 
 fn warning(warning: &Warning) -> LabelledItem {

@@ -50,6 +50,19 @@ fn many_series_without_a_change_are_counted() {
     assert_eq!(told(2, HistoryExtent::Changes), told(2, HistoryExtent::Whole), "few");
 }
 
+/// Where values were left out that may have been a level, a series without a change says so.
+#[test]
+fn what_may_hide_a_change_is_shown_among_many() {
+    let mut all: Vec<HistorySeries> = (0..8).map(|_| sample::series(100, &[], None)).collect();
+    for (at, severity) in [(2, Severity::Caution), (5, Severity::Note)] {
+        let text = format!("{} values left out", at + 3);
+        all[at].warnings.push(Warning::new(severity, "unmeasured", text));
+    }
+    let text = text(&sample::history(all, Vec::new()), HistoryExtent::Changes, 100);
+    assert!(text.contains("5 values left out") && !text.contains("8 values left"), "{text}");
+    assert!(text.contains("7 series without a change"), "{text}");
+}
+
 /// Values of 5 among some of 500 were told as 10.
 #[test]
 fn a_value_is_not_rounded_to_twice_as_much() {
