@@ -549,6 +549,46 @@ fn as_many_take_part_as_close_the_cycle() {
     assert_eq!((reading.tellings.len(), &reading.unread[..]), (0, &[1][..]), "{reading:?}");
 }
 
+/// A log without headings whose first lines are lost: what is left of a deadlock is none, and does
+/// not take the place of a party of the next one, although they lock the same records.
+#[test]
+fn remains_of_a_deadlock_are_told_and_join_no_other() {
+    let party = |number: u32, wants: (u32, u32), has: (u32, u32)| {
+        let lock = |(record, version): (u32, u32), state: &str| {
+            format!(
+                "RECORD LOCKS space id 4 page no 4 n bits 72 index PRIMARY of table `d`.`t` trx \
+                 id {number} lock_mode X{state}\nRecord lock, heap no {record} PHYSICAL RECORD: \
+                 1\n 0: len 4; hex 80000001; asc     ;;\n 1: len 6; hex {version:012x}; asc  ;;\n"
+            )
+        };
+        format!(
+            "TRANSACTION {number}, ACTIVE 1 sec\nmysql tables in use 1, locked 1\nMySQL thread id \
+             {number}, query id 1 127.0.0.1 ann updating\nUPDATE t SET x={number}\n{}{}",
+            lock(has, ""),
+            lock(wants, " waiting")
+        )
+    };
+    let pair = |first: u32| {
+        let (one, other) = ((2, first), (3, first + 1));
+        [party(first, other, one), party(first + 1, one, other)].concat()
+    };
+    let whole = [pair(10), pair(20), pair(30)].concat();
+    let lines: Vec<&str> = whole.lines().collect();
+    for from in 0..lines.len() / 3 {
+        let reading = read_deadlocks(&lines[from..].join("\n"));
+        let clusters = deadlock_clusters(&lines[from..].join("\n"));
+        let sizes: Vec<usize> = clusters.iter().map(|one| one.parties.len()).collect();
+        let count = if from == 0 { 3 } else { 2 };
+        assert_eq!((reading.tellings.len(), sizes), (count, vec![2]), "{from}");
+        assert_eq!(reading.unread.is_empty(), from == 0, "{from}: {reading:?}");
+        assert_eq!(reading.in_part, [], "{from}");
+    }
+    // The monitor's list of transactions tells locks as well.
+    let list = "---TRANSACTION 7, ACTIVE 2 sec\nRECORD LOCKS space id 4 page no 4 n bits 72 index \
+                PRIMARY of table `d`.`t` trx id 7 lock_mode X waiting\n";
+    assert_eq!(read_deadlocks(list).unread, [0; 0]);
+}
+
 /// MySQL 5.0 and 5.1 number transactions in two parts.
 #[test]
 fn old_numbers_of_transactions_keep_their_locks() {

@@ -13,7 +13,16 @@
 //! prints its headings as notes, which a log of warnings leaves out. There a deadlock ends where
 //! its cycle closes: each of its transactions waits for a lock that another one of them has, of the
 //! same index and records; and where no locks are told that somebody has, for a table that another
-//! one's statement names. More than two that close no cycle are told of as not understood.
+//! one's statement names. Where a log begins within a deadlock, what is left of it stands before
+//! transactions whose cycle closes, and is not understood; its pages and records may well be those
+//! of the next one, but not the transactions that changed them last:
+//!
+//! ```text
+//!   Record lock, heap no 3 PHYSICAL RECORD: …
+//!    1: len 6; hex 000000000722; …          ◀── the same wherever this deadlock tells the record
+//! ```
+//!
+//! More than two that close no cycle are told of as not understood.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,6 +57,8 @@ const CUT_LOCK: &str = "the end of the line of a lock";
 /// What may stand behind the mode of a lock, each by itself.
 const BEHIND_MODE: [&str; 4] =
     ["locks gap before rec", "locks rec but not gap", "insert intention", "waiting"];
+/// Fields of six bytes that are kept of a record: the transaction's stands behind the key.
+const VERSIONS_MOST: usize = 8;
 /// Records of a page have numbers below this.
 const RECORDS_MOST: u32 = 1 << 13;
 
@@ -76,6 +87,34 @@ pub(super) fn may_begin(line: &Line<'_>) -> bool {
 /// Whether a line begins the account of a transaction.
 pub(super) fn is_of_a_transaction(line: &Line<'_>) -> bool {
     line.text.contains("TRANSACTION ") && transaction(own_text(line.text)).is_some()
+}
+
+/// What a line at the beginning of a log says of what was before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// It is of the account of a deadlock whose head is not there.
+    WithinDeadlock,
+    /// It may be.
+    Open,
+    /// Nothing was before it, or nothing of a deadlock.
+    Whole,
+}
+
+/// What a line tells of the beginning of its log, as long as those before it have left that open.
+pub(super) fn log_beginning(line: &Line<'_>) -> Beginning {
+    let text = own_text(line.text);
+    let is_of_one = lock(text).is_some()
+        || record(text).is_some()
+        || is_field(text)
+        || text.starts_with("*** WE ROLL BACK")
+        || text.starts_with("*** (") && heading(text).is_none();
+    if is_of_one {
+        Beginning::WithinDeadlock
+    } else if is_stamped(line.text) || may_begin(line) || text.starts_with("--") {
+        Beginning::Whole
+    } else {
+        Beginning::Open
+    }
 }
 
 /// Whether a line is the error by which a client is told that its transaction was a victim.
@@ -127,6 +166,8 @@ struct Party {
     thread: String,
     /// Names in its statement, in small letters.
     names: BTreeSet<String>,
+    /// Lines that were taken before its first one.
+    used_before: usize,
     told: DeadlockParty,
 }
 
@@ -139,6 +180,10 @@ struct Lock {
     place: String,
     /// Records of the page, as far as they are told, a bit each.
     records: Vec<u64>,
+    /// Who changed a record last, and what else has six bytes in it.
+    versions: BTreeMap<u32, Vec<u64>>,
+    /// The record that is being told.
+    record: Option<u32>,
     state: LockState,
     /// Where it is told of.
     line: usize,
@@ -300,9 +345,7 @@ impl Reader {
 
     fn begin(&mut self, transaction: &str, line: &Line<'_>, findings: &mut Findings) {
         self.close_statement();
-        let is_full = self.headings == Headings::None
-            && self.parties.len() <= PARTIES_UNTOLD_MOST
-            && self.is_closed();
+        let is_full = self.closed_from().is_some();
         // Of too many nothing will be told: they need not be looked through.
         let is_known = self.parties.len() <= PARTIES_MOST
             && self.parties.iter().any(|known| known.transaction == transaction);
@@ -313,7 +356,8 @@ impl Reader {
         self.source = line.source;
         if self.parties.len() <= PARTIES_MOST {
             let transaction = text_beginning(transaction, NAME_BYTES_MOST).to_owned();
-            self.parties.push(Party { transaction, line: line.number, ..Party::default() });
+            let (line, used_before) = (line.number, self.used);
+            self.parties.push(Party { transaction, line, used_before, ..Party::default() });
         }
         self.part = Part::Head;
         self.used += 1;
@@ -344,19 +388,31 @@ impl Reader {
             }
             Part::Statement(statement) => statement.push_line(line),
             Part::Locks => {
-                if let (Some(record), Some(lock)) = (record(line), self.locks.last_mut()) {
-                    lock.add(record);
+                if let Some(lock) = self.locks.last_mut() {
+                    lock.take_record_line(line);
                 }
             }
             Part::Outside | Part::Head | Part::ForeignKeyError { .. } => {}
         }
     }
 
-    /// Whether each of the transactions waits for another one, and all of them hang together.
-    fn is_closed(&self) -> bool {
+    /// From which transaction on they close a cycle, where no heading numbers them: what stands
+    /// before it is left of a deadlock that was cut.
+    fn closed_from(&self) -> Option<usize> {
         let count = self.parties.len();
+        if self.headings == Headings::Some || count > PARTIES_UNTOLD_MOST {
+            return None;
+        }
+        (0..(count + 1).saturating_sub(PARTIES_UNTOLD)).find(|from| self.is_closed(*from))
+    }
+
+    /// Whether from this one on each of the transactions waits for another one, and all of them
+    /// hang together.
+    fn is_closed(&self, from: usize) -> bool {
+        let parties = &self.parties[from..];
+        let count = parties.len();
         let owners: BTreeMap<&str, usize> =
-            (0..).zip(&self.parties).map(|(at, party)| (&*party.transaction, at)).collect();
+            (0..).zip(parties).map(|(at, party)| (&*party.transaction, at)).collect();
         let mut waiting: Vec<Vec<&Lock>> = vec![Vec::new(); count];
         let mut held = waiting.clone();
         for lock in &self.locks {
@@ -375,7 +431,7 @@ impl Reader {
                     if is_told {
                         held[to].iter().any(|held| wanted.meets(held))
                     } else {
-                        self.parties[to].names.contains(&table_of(&wanted.place))
+                        parties[to].names.contains(&table_of(&wanted.place))
                     }
                 })
         };
@@ -405,11 +461,12 @@ impl Reader {
     pub(super) fn end_deadlock(&mut self, findings: &mut Findings) {
         self.close_statement();
         self.take_held_heading();
+        self.leave_remains(findings);
         let count = self.parties.len();
         let is_untold = self.headings == Headings::None && count > PARTIES_UNTOLD;
         let is_doubtful = count > PARTIES_MOST
             || self.locks.len() > LOCKS_MOST
-            || (is_untold && !self.is_closed());
+            || (is_untold && !self.is_closed(0));
         let identity = self.identity();
         let owners: BTreeMap<String, usize> =
             (0..).zip(&self.parties).map(|(at, party)| (party.transaction.clone(), at)).collect();
@@ -434,6 +491,18 @@ impl Reader {
             findings.unread.extend(self.announced);
         }
         *self = Reader::default();
+    }
+
+    /// Notes what stands before a deadlock that closes, and leaves it out.
+    fn leave_remains(&mut self, findings: &mut Findings) {
+        let Some(from) = self.closed_from().filter(|from| *from > 0) else { return };
+        let first = self.parties[0].line;
+        self.used -= self.parties[from].used_before;
+        self.parties.drain(..from);
+        let begin = self.parties[0].line;
+        findings.unread.push(self.announced.replace(begin).unwrap_or(first));
+        self.gaps.retain(|gap| gap.line >= begin);
+        self.locks.retain(|lock| lock.line >= begin);
     }
 
     /// Whether a lock of this transaction is told with all its words that it has, or waits for.
@@ -464,7 +533,7 @@ impl Reader {
         if number > self.parties.len() {
             gaps.push(DeadlockGap::new(line, format!("who transaction ({number}) is")));
         }
-        if gaps.is_empty() && are_all_told && !self.is_closed() {
+        if gaps.is_empty() && are_all_told && !self.is_closed(0) {
             let missing = "who has the lock for which each waits: the locks close no cycle";
             gaps.extend(self.parties.first().map(|party| DeadlockGap::new(party.line, missing)));
         }
@@ -486,19 +555,44 @@ impl Reader {
 }
 
 impl Lock {
-    fn add(&mut self, record: u32) {
-        let (word, bit) = ((record / 64) as usize, record % 64);
-        if record < RECORDS_MOST {
+    /// Takes the line of a record, or of a field of it.
+    fn take_record_line(&mut self, line: &str) {
+        if let Some(record) = record(line).filter(|record| *record < RECORDS_MOST) {
+            let (word, bit) = ((record / 64) as usize, record % 64);
             self.records.resize(self.records.len().max(word + 1), 0);
             self.records[word] |= 1 << bit;
+            self.record = Some(record);
+        } else if let (Some(record), Some(version)) = (self.record, version(line)) {
+            let versions = self.versions.entry(record).or_default();
+            if versions.len() < VERSIONS_MOST {
+                versions.push(version);
+            }
         }
     }
 
     /// Whether both are of the same records, as far as these are told.
     fn meets(&self, other: &Lock) -> bool {
         let is_untold = self.records.is_empty() || other.records.is_empty();
-        let shares = || self.records.iter().zip(&other.records).any(|(a, b)| a & b != 0);
-        self.place == other.place && (is_untold || shares())
+        self.place == other.place && (is_untold || self.shares_a_record(other))
+    }
+
+    fn shares_a_record(&self, other: &Lock) -> bool {
+        let words = self.records.iter().zip(&other.records);
+        words.zip(0_u32..).any(|((one, another), word)| {
+            let shared = one & another;
+            let records = (0..u64::BITS).filter(|bit| shared >> bit & 1 == 1);
+            records.map(|bit| word * u64::BITS + bit).any(|it| self.tells_the_same(other, it))
+        })
+    }
+
+    /// Whether a record has not been changed between the two, as far as that is told: a deadlock is
+    /// printed at one moment.
+    fn tells_the_same(&self, other: &Lock, record: u32) -> bool {
+        match (self.versions.get(&record), other.versions.get(&record)) {
+            // Of one that is cut not all is told.
+            (Some(one), Some(another)) => one.len() != another.len() || one == another,
+            _ => true,
+        }
     }
 }
 
@@ -512,6 +606,20 @@ fn own_text(line: &str) -> &str {
 /// `Record lock, heap no 2 PHYSICAL RECORD: …`
 fn record(line: &str) -> Option<u32> {
     line.strip_prefix("Record lock, heap no ")?.split(' ').next()?.parse().ok()
+}
+
+/// `3: len 4; hex 80000003; asc …`, a field of a record.
+fn is_field(line: &str) -> bool {
+    line.split_once(": len ").is_some_and(|(number, rest)| {
+        number.bytes().all(|byte| byte.is_ascii_digit()) && rest.contains("; hex ")
+    })
+}
+
+/// `1: len 6; hex 000000000722; asc …`: the transaction that changed a record last has six bytes.
+fn version(line: &str) -> Option<u64> {
+    let (_, rest) = line.split_once(": len 6; hex ")?;
+    let (hex, _) = rest.split_once(';')?;
+    u64::from_str_radix(hex, 16).ok().filter(|_| hex.len() == 12)
 }
 
 /// `MySQL thread id 7, OS thread handle 1, query id 2`, without the host and what it does.
@@ -638,7 +746,17 @@ fn lock(line: &str) -> Option<Lock> {
     let page = text_beginning(page, NAME_BYTES_MOST);
     let transaction = text_beginning(transaction, NAME_BYTES_MOST).to_owned();
     let place = format!("{page} {place}");
-    Some(Lock { transaction, text, place, records: Vec::new(), state, line: 0, ending })
+    Some(Lock {
+        transaction,
+        text,
+        place,
+        records: Vec::new(),
+        versions: BTreeMap::new(),
+        record: None,
+        state,
+        line: 0,
+        ending,
+    })
 }
 
 /// Whether the words of a mode end: of `lock_mode X locks gap bef` something is lost.

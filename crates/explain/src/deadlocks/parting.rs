@@ -20,6 +20,9 @@ use super::{innodb, postgres};
 /// Accounts that are told at the same time.
 const OPEN_MOST: usize = 1_000;
 
+/// Lines in which the beginning of a log is looked for: a statement of many lines may stand there.
+const BEGINNING_LINES: usize = 200;
+
 /// Readers by where lines come from.
 #[derive(Default)]
 pub(super) struct ReadersBySource {
@@ -30,6 +33,8 @@ pub(super) struct ReadersBySource {
     /// What the last line of each backend had before it, and its source.
     prefixes: BTreeMap<Source, (Source, Prefix)>,
     sources: BTreeSet<Source>,
+    /// The first line of each source whose beginning is open, and how many have followed it.
+    beginnings: BTreeMap<Source, Option<(usize, usize)>>,
     /// The last line that was given, and is not blank.
     last: usize,
     findings: Findings,
@@ -39,6 +44,7 @@ impl ReadersBySource {
     pub(super) fn read_line(&mut self, line: &Line<'_>) {
         if !line.text.trim().is_empty() {
             self.last = line.number;
+            self.look_at_beginning(line);
         }
         let ReadersBySource { innodb, postgres, backends, prefixes, sources, findings, .. } = self;
         if line.source.is_told() && sources.len() <= OPEN_MOST {
@@ -76,6 +82,22 @@ impl ReadersBySource {
                 postgres.remove(&backend);
             }
         }
+    }
+
+    /// Notes what the first lines of a source are left of.
+    fn look_at_beginning(&mut self, line: &Line<'_>) {
+        if self.beginnings.len() > OPEN_MOST {
+            return;
+        }
+        let begun = self.beginnings.entry(line.source).or_insert(Some((line.number, 0)));
+        let Some((first, passed)) = begun else { return };
+        *passed += 1;
+        match innodb::log_beginning(line) {
+            innodb::Beginning::Open if *passed < BEGINNING_LINES => return,
+            innodb::Beginning::WithinDeadlock => self.findings.unread.push(*first),
+            innodb::Beginning::Open | innodb::Beginning::Whole => {}
+        }
+        *begun = None;
     }
 
     /// What was found, and how many sources were told.
