@@ -664,8 +664,12 @@ fn series(
         facts: Vec::new(),
         warnings: Vec::new(),
     };
-    for (&row, value) in rows.iter().zip(&values.of_rows) {
-        let Some(value) = *value else { continue };
+    // A column of versions that gives the order tells no moment.
+    let version = roles.version.filter(|column| roles.order.by != Some(*column));
+    let runs = repeats::rows_by_run(table, rows, &roles.order.keys, version);
+    for run in &runs {
+        let Some(value) = repeats::median_value(run, &values.of_rows) else { continue };
+        let row = rows[run[0]];
         let text = |role: Option<usize>| role.map(|column| shortened(table.cell(row, column)));
         let label = text(roles.label).unwrap_or_else(|| table.rows[row].place.name());
         let unix_ms = roles.order.is_time.then(|| roles.order.keys[row]);
@@ -687,6 +691,7 @@ fn series(
         &values.of_rows,
     )));
     raw.warnings.extend(unmeasured::unmeasured_note(&away));
+    raw.warnings.extend(repeats::repeats_note(&runs));
     if !values.unit.is_empty() {
         let text = format!("Values are in {}.", foreign::one_line(&values.unit));
         raw.warnings.push(Warning::new(Severity::Note, "unit", text));

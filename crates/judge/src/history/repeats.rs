@@ -1,4 +1,4 @@
-//! Rows that stand in a file more than once.
+//! Rows that stand in a file more than once, and runs that have several rows.
 //!
 //! ```text
 //!   2026-01-03 02:00:07  a1b2  1043.7    an export that was added to itself, or two that overlap:
@@ -9,14 +9,80 @@
 //! resemble each other that much, nothing is. A row is the same run where all of its cells are the
 //! same, and something shows that it is no chance: a column that tells the moment, or that every
 //! row is there as often as every other one.
+//!
+//! ```text
+//!   2026-01-03  a1b2  1043.7    repeats of one run: what is new with a commit is in all of them,
+//!   2026-01-03  a1b2  1039.2    and so is what that day was like
+//!   2026-01-03  a1b2  1041.0    ─▶ one value, their median
+//! ```
+//!
+//! Rows of one moment and one commit resemble each other more than those of the next one do: taken
+//! as runs by themselves, each commit would be a level of its own.
 
 use std::collections::{HashMap, HashSet};
+
+use dbdyno_model::{Severity, Warning};
 
 use super::table::Table;
 use super::when;
 
 /// Of fewer rows nothing shows that they were copied.
 const ROWS_LEAST: usize = 6;
+
+/// The rows of each run of a series, by their places in it: those of one moment and one version.
+/// `rows` are in the order of time, `keys` the moments of all rows.
+pub(super) fn rows_by_run(
+    table: &Table<'_>,
+    rows: &[usize],
+    keys: &[i64],
+    version: Option<usize>,
+) -> Vec<Vec<usize>> {
+    let mut runs: Vec<Vec<usize>> = Vec::with_capacity(rows.len());
+    // Where the runs of the moment begin: those of two versions may take turns.
+    let mut begin = 0;
+    for (at, &row) in rows.iter().enumerate() {
+        let run_version = version.map(|column| table.cell(row, column));
+        let Some(run_version) = run_version.filter(|version| !version.is_empty()) else {
+            runs.push(vec![at]);
+            continue;
+        };
+        if at > 0 && keys[rows[at - 1]] != keys[row] {
+            begin = runs.len();
+        }
+        let mut of_moment = runs[begin..].iter_mut();
+        let same = of_moment.find(|run| {
+            version.is_some_and(|column| table.cell(rows[run[0]], column) == run_version)
+        });
+        match same {
+            Some(run) => run.push(at),
+            None => runs.push(vec![at]),
+        }
+    }
+    runs
+}
+
+/// The median of what rows of a run have.
+pub(super) fn median_value(run: &[usize], values: &[Option<f64>]) -> Option<f64> {
+    let mut told: Vec<f64> = run.iter().filter_map(|&at| values[at]).collect();
+    told.sort_by(f64::total_cmp);
+    let middle = told.len() / 2;
+    match told.len() {
+        0 => None,
+        count if count.is_multiple_of(2) => Some(told[middle - 1].midpoint(told[middle])),
+        _ => Some(told[middle]),
+    }
+}
+
+/// That rows are repeats, where some are.
+pub(super) fn repeats_note(runs: &[Vec<usize>]) -> Option<Warning> {
+    let rows: usize = runs.iter().map(Vec::len).sum();
+    let text = format!(
+        "{rows} rows are repeats of {} runs, by their moment and their version: each run counts \
+         once, with the median.",
+        runs.len()
+    );
+    (rows > runs.len()).then(|| Warning::new(Severity::Note, "repeats", text))
+}
 
 /// Leaves all but the first of such rows out; the table says so.
 pub(super) fn leave_out(table: &mut Table<'_>) {
@@ -68,7 +134,9 @@ fn is_even(table: &Table<'_>, counts: &HashMap<&[String], usize>, most: usize) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::HistoryQuestion;
     use super::super::csv;
+    use super::super::file::of_file;
     use super::*;
 
     fn rows_left(text: &str) -> (usize, bool) {
@@ -100,5 +168,36 @@ mod tests {
         assert_eq!(rows_left(&format!("{head}{}", moments.concat())), (12, false));
         let requests = rows(|at| format!("2026-01-01 02:00:{:02},{}\n", at / 4, at % 3), 24);
         assert_eq!(rows_left(&format!("{head}{}", requests.concat())), (24, false), "one second");
+    }
+
+    /// Ten rows of each of eight commits, which differ by more than their rows do: each was a
+    /// level, and most such files alarmed.
+    #[test]
+    fn rows_of_one_moment_and_commit_are_one_run() {
+        let text = |tells_commits: bool| {
+            let mut text = "date,commit,lat_ms\n".to_owned();
+            for commit in 0..8_i32 {
+                for repeat in 0..10 {
+                    let value = 100 + 5 * (commit * 5 % 8) + (repeat * 7 % 10);
+                    let hash = if tells_commits { format!("c{commit:06x}") } else { String::new() };
+                    text += &format!("2026-01-{:02},{hash},{value}\n", commit + 1);
+                }
+            }
+            text
+        };
+        let of = |text: &str| of_file("a.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
+        let series = of(&text(true)).series.remove(0);
+        let values: Vec<f64> = series.points.iter().map(|point| point.value).collect();
+        assert_eq!(values, [104.5, 129.5, 114.5, 139.5, 124.5, 109.5, 134.5, 119.5]);
+        assert!(series.changes.shifts.is_empty());
+        let note = series.warnings.iter().find(|one| one.code == "repeats").unwrap();
+        assert!(note.text.starts_with("80 rows are repeats of 8 runs"), "{}", note.text);
+        let series = of(&text(false)).series.remove(0);
+        assert_eq!(series.points.len(), 80, "no version tells which rows are of one run");
+        let turns = "date,commit,ms\n2026-01-01,a,1\n2026-01-01,b,5\n2026-01-01,a,3\n\
+                     2026-01-02,a,\n2026-01-02,a,8\n";
+        let series = of(turns).series.remove(0);
+        let values: Vec<f64> = series.points.iter().map(|point| point.value).collect();
+        assert_eq!(values, [2.0, 5.0, 8.0]);
     }
 }
