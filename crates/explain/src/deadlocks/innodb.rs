@@ -133,6 +133,8 @@ pub(super) struct Reader {
     headings: Headings,
     /// Where the deadlock was announced, or its first line.
     announced: Option<usize>,
+    /// The first line of a log that begins within a deadlock, as long as that may go on.
+    remains: Option<usize>,
     /// Who tells, and when.
     witness: Option<Witness>,
     moment: Option<Moment>,
@@ -334,9 +336,15 @@ impl Reader {
         true
     }
 
+    /// Notes that the log begins within a deadlock.
+    pub(super) fn note_remains(&mut self, line: usize) {
+        self.remains = Some(line);
+    }
+
     /// Whether nothing is being told.
     pub(super) fn is_idle(&self) -> bool {
         self.announced.is_none()
+            && self.remains.is_none()
             && self.parties.is_empty()
             && self.headings == Headings::None
             && self.broken.is_none()
@@ -487,8 +495,9 @@ impl Reader {
             findings.tellings.push(DeadlockTelling { parties, identity });
             findings.used += self.used;
             findings.note_gaps(gaps);
+            findings.unread.extend(self.remains);
         } else {
-            findings.unread.extend(self.announced);
+            findings.unread.extend(self.remains.or(self.announced));
         }
         *self = Reader::default();
     }
@@ -500,7 +509,8 @@ impl Reader {
         self.used -= self.parties[from].used_before;
         self.parties.drain(..from);
         let begin = self.parties[0].line;
-        findings.unread.push(self.announced.replace(begin).unwrap_or(first));
+        let announced = self.announced.replace(begin);
+        findings.unread.push(self.remains.take().or(announced).unwrap_or(first));
         self.gaps.retain(|gap| gap.line >= begin);
         self.locks.retain(|lock| lock.line >= begin);
     }

@@ -94,7 +94,9 @@ impl ReadersBySource {
         *passed += 1;
         match innodb::log_beginning(line) {
             innodb::Beginning::Open if *passed < BEGINNING_LINES => return,
-            innodb::Beginning::WithinDeadlock => self.findings.unread.push(*first),
+            innodb::Beginning::WithinDeadlock => {
+                self.innodb.entry(line.source).or_default().note_remains(*first);
+            }
             innodb::Beginning::Open | innodb::Beginning::Whole => {}
         }
         *begun = None;
