@@ -149,7 +149,7 @@ pub(super) fn other_tool_refusal(text: &str) -> Option<ProfileError> {
         ProfileError::new(line, format!("this is {whose}, which is not read; give {instead}"))
     };
     let head = text_beginning(text, HEAD_BYTES);
-    if text.trim_start().starts_with(['{', '[']) {
+    if may_be_document(text) {
         let head = text_beginning(text, DOCUMENT_BYTES);
         let known = DOCUMENTS.iter().find(|(name, ..)| head.contains(name));
         let unknown = ("a document of JSON that is not known", "stacks as `main;work;read 12`");
@@ -184,6 +184,16 @@ pub(super) fn other_tool_refusal(text: &str) -> Option<ProfileError> {
             "what `pprof -top` or `go tool pprof -top` prints of it",
         )
     })
+}
+
+/// Whether a text may be a document of JSON. Logs of gdb begin and end with a bracket, too:
+/// `[New LWP 4001]`, `[Inferior 1 (process 4001) detached]`.
+fn may_be_document(text: &str) -> bool {
+    let text = text.trim_start();
+    let inner = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{')
+        || inner
+            .is_some_and(|it| it.starts_with(|c: char| "{[]\"-".contains(c) || c.is_ascii_digit()))
 }
 
 /// A frame of dtrace: "mysqld`row_search_mvcc+0x1a".
@@ -263,6 +273,13 @@ mod tests {
             ["[unknown];main 5\n", "{closure};f 5\n", "a`b;c+0x1 5\n", "@a[\n f+1\n]: 3\n"]
         {
             assert!(read(read_as_stacks).is_ok(), "{read_as_stacks}");
+        }
+        for first in ["[New LWP 4001]", "[Thread debugging using libthread_db enabled]"] {
+            let log = format!(
+                "{first}\n\nThread 1 (Thread 0x7f1 (LWP 1)):\n#0  0x01 in poll () from /x\n#1  0x02 in \
+                 main ()\n[Inferior 1 (process 1) detached]\n"
+            );
+            assert!(read(&log).unwrap().taken_for.starts_with("gdb backtraces"), "{first}");
         }
     }
 }
