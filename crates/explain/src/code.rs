@@ -61,7 +61,12 @@ fn profile(counts: &RunCounts, load: &str, arm: ArmIndex) -> Profile {
         own,
         by_caller,
         total,
-        measure: ProfileMeasure { unit: MeasureUnit::Event, event: None, part: CodePart::Whole },
+        measure: ProfileMeasure {
+            unit: MeasureUnit::Event,
+            event: None,
+            part: CodePart::Whole,
+            gap_us: None,
+        },
         ..Profile::without_samples()
     }
 }

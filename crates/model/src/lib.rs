@@ -130,8 +130,8 @@ pub use plan::{
 };
 pub use product::{Dialect, Product, TargetError};
 pub use profile::{
-    ClassWait, FlameNode, FunctionDifference, FunctionPlace, LEFT_OUT, Match, ProfileDifference,
-    ProfileScale, UntoldFunction, WaitLine, WaitProfile, Waits,
+    ClassWait, FlameNode, FunctionDifference, FunctionPlace, LEFT_OUT, Match, NAMELESS,
+    ProfileDifference, ProfileScale, UntoldFunction, UntoldReason, WaitLine, WaitProfile, Waits,
 };
 pub use rate::{RateUnit, Since};
 pub use readings::Readings;

@@ -15,6 +15,9 @@ use crate::words::words;
 
 /// By what name all functions stand together that an excerpt of a profile does not tell.
 pub const LEFT_OUT: &str = "[left out of an excerpt]";
+/// By what name all functions stand together that have no names on a side, and those that may be
+/// among them.
+pub const NAMELESS: &str = "[functions without names]";
 
 words! {
     /// How a function of one side was found on the other.
@@ -54,7 +57,17 @@ pub struct FunctionDifference {
     pub moved_within: Option<String>,
 }
 
-/// A function that an excerpt of a profile does not tell, so that nothing is known of a difference.
+/// Why a side does not tell all of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UntoldReason {
+    /// The side has an excerpt that lacks it.
+    Excerpt,
+    /// It may be among the functions of the side that have no names.
+    Nameless,
+}
+
+/// A function that a side does not tell, or not all of it, so that nothing is known of a
+/// difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UntoldFunction {
     /// Its name.
@@ -62,8 +75,10 @@ pub struct UntoldFunction {
     /// Its share of the samples of each side, in the profiles that tell it or are whole; absent
     /// where none is.
     pub share: PerArm<Option<f64>>,
-    /// The sides that have an excerpt without it.
+    /// The sides that do not tell it, or not all of it.
     pub lacking: PerArm<bool>,
+    /// Why they do not.
+    pub reason: UntoldReason,
 }
 
 /// A function under its callers, in a tree of the stacks of both sides.
@@ -112,9 +127,12 @@ pub struct ProfileDifference {
     pub dispersion: Option<f64>,
     /// Share of base's samples that was matched in each way.
     pub matched: Vec<(Match, f64)>,
-    /// Functions that not all excerpts tell, those first that have most; they are in what is left
-    /// out, and of none of them is a difference known.
+    /// Functions that not all excerpts tell, and those that may be among others without names,
+    /// those first that have most of each; they are in what is left out, or has no names, and of
+    /// none of them is a difference known.
     pub untold: Vec<UntoldFunction>,
+    /// The share of samples of each side that are of functions without names.
+    pub nameless_share: PerArm<f64>,
     /// The programs of each side that are counted together, and their shares, the largest first;
     /// none where one is counted, or the profiles do not tell them.
     pub programs: PerArm<Vec<(String, f64)>>,

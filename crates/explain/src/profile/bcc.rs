@@ -14,13 +14,25 @@
 //! Above a stack that waited, `offwaketime` has the one that woke it, from `waker:` to a line of
 //! marks: that is none of the functions that waited.
 //!
-//! The heading says what is counted; where it is missing, the functions may (see `read`).
+//! The heading says what is counted, how often, and in which code:
+//!
+//! ```text
+//!   Sampling at 49 Hertz of PID 7 by kernel stack    a sample stands for 1/49 s in the kernel
+//!   Tracing off-CPU time (us) of …                   microseconds, given as nanoseconds
+//! ```
+//!
+//! Where it is missing, the functions may (see `read`).
 
 use super::filled::filled_lines;
-use super::form::{Form, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, ProfileMeasure, Weighing};
+use super::form::{
+    CodePart, EVENTS, Form, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, ProfileMeasure, Weighing,
+};
 use super::programs::Sighting;
+use super::rate::{Sampling, heading_sampling};
 use super::stack::{Stack, is_left_out};
 
+/// Off-CPU time is told in microseconds.
+const MICROSECOND_NS: f64 = 1e3;
 /// Lines above the first stack: prompts and what the tool says.
 const HEAD_LINES: usize = 200;
 
@@ -28,30 +40,35 @@ const HEAD_LINES: usize = 200;
 struct Heading {
     begin: &'static str,
     whose: &'static str,
-    unit: MeasureUnit,
     counts: &'static str,
 }
 
+/// What a heading tells.
+#[derive(Clone, Copy)]
+struct Counting {
+    whose: &'static str,
+    counts: &'static str,
+    /// What a count of 1 stands for.
+    one: Option<Sampling>,
+    part: CodePart,
+}
+
 const HEADINGS: [Heading; 3] = [
-    Heading {
-        begin: "Tracing off-CPU time (us)",
-        whose: "`offcputime`",
-        unit: MeasureUnit::Event,
-        counts: OFF_CPU,
-    },
+    Heading { begin: "Tracing off-CPU time (us)", whose: "`offcputime`", counts: OFF_CPU },
     Heading {
         begin: "Tracing blocked time (us)",
         whose: "`offwaketime` or `wakeuptime`",
-        unit: MeasureUnit::Event,
         counts: OFF_CPU,
     },
-    Heading {
-        begin: "Sampling at ",
-        whose: "`profile`",
-        unit: MeasureUnit::Sample,
-        counts: PROCESSOR,
-    },
+    Heading { begin: "Sampling at ", whose: "`profile`", counts: PROCESSOR },
 ];
+
+impl Counting {
+    /// Whether stacks below both headings count the same, so that they can be added up.
+    fn is_added_to(&self, other: &Counting) -> bool {
+        self.counts == other.counts && self.one == other.one && self.part == other.part
+    }
+}
 
 /// Whether a text is of bcc: one of its headings stands above stacks, or below a stack its process
 /// and a count.
@@ -64,9 +81,32 @@ pub(super) fn is_of_bcc(text: &str) -> bool {
     })
 }
 
-fn heading(line: &str) -> Option<&'static Heading> {
+fn heading(line: &str) -> Option<Counting> {
     let line = line.trim_start_matches("# ");
-    HEADINGS.iter().find(|of| line.starts_with(of.begin) && line.contains("stack"))
+    let of = HEADINGS.iter().find(|of| line.starts_with(of.begin) && line.contains("stack"))?;
+    let one = match of.counts {
+        OFF_CPU => Some(Sampling::Nanoseconds(MICROSECOND_NS)),
+        _ => heading_sampling(line),
+    };
+    let counts = if matches!(one, Some(Sampling::Events(_))) { EVENTS } else { of.counts };
+    let scope = line.rsplit_once(" by ").map_or("", |(_, scope)| scope);
+    let part = match (scope.contains("user"), scope.contains("kernel")) {
+        (true, false) => CodePart::User,
+        (false, true) => CodePart::Kernel,
+        _ => CodePart::Whole,
+    };
+    Some(Counting { whose: of.whose, counts, one, part })
+}
+
+/// What a count stands for, in words.
+fn described(of: &Counting) -> String {
+    let at = match of.one.filter(|_| of.counts != OFF_CPU) {
+        Some(Sampling::Nanoseconds(ns)) => format!(" at {:.0} Hertz", 1e9 / ns),
+        Some(Sampling::Events(events)) => format!(" at every {events} events"),
+        None => String::new(),
+    };
+    let measure = ProfileMeasure::of_unit(MeasureUnit::Sample, Some(of.counts));
+    format!("{}{at}", measure.with_part(of.part).name())
 }
 
 /// `-                mysqld (77)`: the name.
@@ -89,16 +129,17 @@ pub(super) fn each_stack(
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
-    let (mut stacks, mut found, mut process) = (0_u64, None::<&Heading>, "");
+    let (mut stacks, mut found, mut process) = (0_u64, None::<Counting>, "");
     let mut is_waker = false;
     for (number, line) in filled_lines(text) {
         if let Some(other) = heading(line) {
             match found {
-                Some(first) if first.counts != other.counts => {
+                Some(first) if !first.is_added_to(&other) => {
                     let what = format!(
                         "{} above, and {} from here on, cannot be added up; leave one of them in \
                          the file",
-                        first.counts, other.counts
+                        described(&first),
+                        described(&other)
                     );
                     return Err(ProfileError::new(number, what));
                 }
@@ -127,27 +168,36 @@ pub(super) fn each_stack(
         }
         match line.trim().parse::<u64>() {
             Ok(count) => {
+                let weight = found.and_then(|of| of.one).map_or(1.0, Sampling::sample_weight);
                 stacks += u64::from(!stack.is_empty());
-                stack.emit_sighting(std::mem::take(&mut process), count as f64, take);
+                stack.emit_sighting(std::mem::take(&mut process), count as f64 * weight, take);
             }
             Err(_) => stack.push(number, frame(line).into())?,
         }
     }
-    let (whose, measure) = match found {
-        Some(of) => (of.whose, ProfileMeasure::of_unit(of.unit, Some(of.counts))),
-        None => ("stacks", ProfileMeasure::UNTOLD),
+    Ok(stacks_form(found, stacks))
+}
+
+/// What so many stacks below a heading are, or below none.
+fn stacks_form(found: Option<Counting>, stacks: u64) -> Form {
+    let Some(of) = found else {
+        return Form {
+            taken_for: format!("bcc's stacks, {stacks} stacks"),
+            weighing: Weighing::Counts,
+            measure: ProfileMeasure::UNTOLD,
+            is_excerpt: false,
+        };
     };
-    let of = measure.event.as_ref().map_or_else(String::new, |event| format!(" of {event}"));
-    Ok(Form {
-        taken_for: format!("bcc's {whose}{of}, {stacks} stacks"),
-        weighing: match measure.event.as_deref() {
-            Some(OFF_CPU) => Weighing::Untold,
-            Some(_) => Weighing::Unit(1.0),
-            None => Weighing::Counts,
+    let unit = of.one.map_or(MeasureUnit::Sample, Sampling::weight_unit);
+    Form {
+        taken_for: format!("bcc's {} of {}, {stacks} stacks", of.whose, described(&of)),
+        weighing: match of.counts {
+            OFF_CPU => Weighing::Untold,
+            _ => Weighing::Unit(of.one.map_or(1.0, Sampling::sample_weight)),
         },
-        measure,
+        measure: ProfileMeasure::of_unit(unit, Some(of.counts)).with_part(of.part),
         is_excerpt: false,
-    })
+    }
 }
 
 /// `ffffffff810a9581 finish_task_switch`, `finish_task_switch`, `b'finish_task_switch'`.
@@ -174,9 +224,9 @@ mod tests {
                     schedule\n    ffffffff8137b839 bt_get\n    target:          cksum\n        \
                     56529\n";
         let folded = "cksum;bt_get;schedule;-;__wake_up;blk_mq_complete_request;swapper/0 56529\n";
-        for text in [text, folded] {
+        for (text, weight) in [(text, 56_529_000.0), (folded, 56_529.0)] {
             let profile = read(text).unwrap();
-            assert_eq!(profile.own.into_iter().collect::<Vec<_>>(), [("bt_get".into(), 56_529.0)]);
+            assert_eq!(profile.own.into_iter().collect::<Vec<_>>(), [("bt_get".into(), weight)]);
         }
     }
 }

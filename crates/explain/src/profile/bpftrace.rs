@@ -102,7 +102,7 @@ impl<'t> MapPrints<'t> {
 
     /// Gives the entries: of prints that contain each other, those of the last one. Returns how
     /// many stacks, and what is said of it.
-    fn give(self, take: &mut dyn FnMut(&Sighting<'_>)) -> (u64, String) {
+    fn give(self, times: f64, take: &mut dyn FnMut(&Sighting<'_>)) -> (u64, String) {
         let found = [Fall::Passes, Fall::Parts].map(|fall| self.begins(fall));
         let sums = found.iter().find(|begins| self.has_grown(begins));
         let told = sums.map_or_else(String::new, |begins| {
@@ -113,7 +113,7 @@ impl<'t> MapPrints<'t> {
         let mut stacks = 0;
         for mut entry in self.entries.into_iter().skip(begin) {
             stacks += u64::from(!entry.stack.is_empty());
-            entry.stack.emit_sighting(entry.program, entry.count, take);
+            entry.stack.emit_sighting(entry.program, times * entry.count, take);
         }
         (stacks, told)
     }
@@ -132,7 +132,7 @@ pub(super) fn each_stack(
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let mut stack = Stack::default();
-    let (mut map, mut begun, mut is_off_cpu) = (None, None, false);
+    let (mut map, mut begun, mut is_off_cpu, mut unit_ns) = (None, None, false, None);
     let (mut prints, mut key) = (MapPrints::default(), 0_u64);
     let mut program = "";
     for (number, line) in filled_lines(text) {
@@ -146,7 +146,9 @@ pub(super) fn each_stack(
         let (mut rest, mut is_first) = (line, false);
         if begun.is_none() {
             let Some((name, behind)) = name_of_map(line) else {
-                is_off_cpu |= line.starts_with("Tracing") && tells_off_cpu(line);
+                if line.starts_with("Tracing") && tells_off_cpu(line) {
+                    (is_off_cpu, unit_ns) = (true, told_unit_ns(line));
+                }
                 if !line.trim().is_empty() {
                     prints.part();
                 }
@@ -193,20 +195,50 @@ pub(super) fn each_stack(
         let what = "this stack has no end: `]: 12`; give all that bpftrace has printed";
         return Err(ProfileError::new(number, what));
     }
-    let (map, (stacks, repeated)) = (map.unwrap_or_default(), prints.give(take));
-    Ok(form(map, is_off_cpu || tells_off_cpu(map), &format!("{stacks} stacks{repeated}")))
+    Ok(give_map(map.unwrap_or_default(), is_off_cpu, unit_ns, prints, take))
+}
+
+/// Gives what the prints of a map have, in nanoseconds where the script or the name of the map says
+/// in which unit of time it counts.
+fn give_map(
+    map: &str,
+    is_off_cpu: bool,
+    unit_ns: Option<f64>,
+    prints: MapPrints<'_>,
+    take: &mut dyn FnMut(&Sighting<'_>),
+) -> Form {
+    let is_off_cpu = is_off_cpu || tells_off_cpu(map);
+    let unit_ns = unit_ns.or_else(|| told_unit_ns(map)).filter(|_| is_off_cpu);
+    let (stacks, repeated) = prints.give(unit_ns.unwrap_or(1.0), take);
+    let unit = unit_ns.map_or(MeasureUnit::Event, |_| MeasureUnit::Nanosecond);
+    form(map, is_off_cpu, unit, &format!("{stacks} stacks{repeated}"))
 }
 
 /// What a map is.
-fn form(map: &str, is_off_cpu: bool, what: &str) -> Form {
+fn form(map: &str, is_off_cpu: bool, unit: MeasureUnit, what: &str) -> Form {
     let of = if is_off_cpu { format!(" of {OFF_CPU}") } else { String::new() };
-    let off_cpu = ProfileMeasure::of_unit(MeasureUnit::Event, Some(OFF_CPU));
+    let off_cpu = ProfileMeasure::of_unit(unit, Some(OFF_CPU));
     Form {
         taken_for: format!("bpftrace map @{map}{of}, {what}"),
         measure: if is_off_cpu { off_cpu } else { ProfileMeasure::UNTOLD },
         weighing: if is_off_cpu { Weighing::Untold } else { Weighing::Counts },
         is_excerpt: false,
     }
+}
+
+/// In which unit of time a script counts, if it says so: `Tracing nanosecond time in …`, or a map
+/// that is called `offcpu_us`.
+fn told_unit_ns(text: &str) -> Option<f64> {
+    const UNITS: [(&str, &str, f64); 3] =
+        [("nanosecond", "ns", 1.0), ("microsecond", "us", 1e3), ("millisecond", "ms", 1e6)];
+    let mut words = text.split(|c: char| !c.is_ascii_alphabetic());
+    words.find_map(|word| {
+        let word = word.to_ascii_lowercase();
+        let told = UNITS.iter().find(|(long, short, _)| {
+            word.strip_suffix('s').unwrap_or(&word) == *long || word == *short || word == *long
+        });
+        told.map(|(.., ns)| *ns)
+    })
 }
 
 /// `, mysqld, 77`: the name of a process in a key.

@@ -19,6 +19,7 @@ use dbdyno_stats as stats;
 use super::excerpt::Untold;
 use super::flame::{Text, frame_tree};
 use super::form::{MeasureUnit, ProfileError, ProfileMeasure};
+use super::nameless::Nameless;
 use super::names::{Pair, match_functions};
 use super::samples::Profile;
 use crate::effect::WIDE;
@@ -62,10 +63,9 @@ pub fn why_incomparable(base: &[WeightedProfile], test: &[WeightedProfile]) -> O
 /// Whether weights of all profiles are of one kind, so that they can be divided by operations.
 /// Backtraces are taken when somebody asks for them: their number says nothing of a time.
 fn are_weights_alike(all: &[&WeightedProfile]) -> bool {
-    let measure = |one: &&WeightedProfile| one.profile.measure.clone();
-    let first = all.first().map(measure).unwrap_or(ProfileMeasure::UNTOLD);
+    let Some(first) = all.first().map(|one| &one.profile.measure) else { return false };
     let has_total = !matches!(first.unit, MeasureUnit::Share | MeasureUnit::Thread);
-    has_total && all.iter().all(|one| measure(one).unit == first.unit)
+    has_total && all.iter().all(|one| first.is_weighed_as(&one.profile.measure))
 }
 
 /// By what profiles are made comparable.
@@ -91,6 +91,10 @@ pub fn difference(base: &[WeightedProfile], test: &[WeightedProfile]) -> Profile
     let (mut base, mut test) = (base.to_vec(), test.to_vec());
     for (arm, side) in [(Arm::Base, &mut base), (Arm::Test, &mut test)] {
         side.iter_mut().for_each(|one| untold.leave_out(arm, &mut one.profile));
+    }
+    let nameless = Nameless::of_sums(&PerArm { base: sum(&base), test: sum(&test) });
+    for (arm, side) in [(Arm::Base, &mut base), (Arm::Test, &mut test)] {
+        side.iter_mut().for_each(|one| nameless.leave_out(arm, &mut one.profile));
     }
     let (base, test) = (&base[..], &test[..]);
     let sides = PerArm { base, test };
@@ -132,7 +136,8 @@ pub fn difference(base: &[WeightedProfile], test: &[WeightedProfile]) -> Profile
         scale,
         dispersion,
         matched: Match::ALL.map(|rung| (rung, mass(rung))).to_vec(),
-        untold: untold.functions,
+        untold: untold.functions.into_iter().chain(nameless.functions).collect(),
+        nameless_share: nameless.shares,
         programs: PerArm::from_fn(|arm| programs(sides[arm])),
         idle_share: PerArm::from_fn(|arm| idle_share(sides[arm])),
     }

@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dbdyno_model::{Arm, LEFT_OUT, PerArm, UntoldFunction};
+use dbdyno_model::{Arm, LEFT_OUT, PerArm, UntoldFunction, UntoldReason};
 
 use super::names::{Pair, match_functions};
 use super::samples::Profile;
@@ -44,7 +44,12 @@ impl Untold {
                 continue;
             }
             let share = PerArm::from_fn(|arm| share(&sides[arm], &pair, arm));
-            untold.functions.push(UntoldFunction { name: name.to_string(), share, lacking });
+            untold.functions.push(UntoldFunction {
+                name: name.to_string(),
+                share,
+                lacking,
+                reason: UntoldReason::Excerpt,
+            });
             for arm in Arm::BOTH {
                 untold.names[arm].extend(pair.names[arm].iter().cloned());
             }

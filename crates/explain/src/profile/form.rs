@@ -45,6 +45,9 @@ pub struct ProfileMeasure {
     pub event: Option<String>,
     /// In which code.
     pub part: CodePart,
+    /// Microseconds from one sample to the next one of a processor that works, as their times have
+    /// it; absent where weights tell more, or nothing does.
+    pub gap_us: Option<u32>,
 }
 
 /// Where an event is counted. Whoever is no root counts that of his program alone
@@ -88,6 +91,8 @@ pub enum MeasureUnit {
     Sample,
     /// An event, as a cycle.
     Event,
+    /// A nanosecond, of a processor or of waiting.
+    Nanosecond,
     /// A thread that was looked at, whether it worked or waited.
     Thread,
     /// Nothing by itself: only shares are told.
@@ -109,6 +114,19 @@ pub(super) const WALL: &str = "wall-clock time of threads";
 pub(super) const PROCESSOR: &str = "processor time";
 /// What was given by an allocator.
 pub(super) const ALLOCATIONS: &str = "allocations";
+
+/// What is counted by a clock that ticks at events which are not named.
+pub(super) const EVENTS: &str = "events";
+/// Times between samples of one rate differ by no more than this.
+const GAPS_ALIKE: f64 = 1.2;
+
+/// What perf counts in periods of an event: those of its clocks are nanoseconds.
+pub(super) fn unit_of_periods(event: &str) -> MeasureUnit {
+    match event {
+        "cpu-clock" | "task-clock" | "offcpu-time" => MeasureUnit::Nanosecond,
+        _ => MeasureUnit::Event,
+    }
+}
 
 /// What an event counts, in words, where it is one of those that go by several names.
 fn counted(event: &str) -> &str {
@@ -137,16 +155,36 @@ pub(super) fn is_amount(event: &str) -> bool {
 
 impl ProfileMeasure {
     /// Of a text that does not tell what it counts.
-    pub(super) const UNTOLD: ProfileMeasure =
-        ProfileMeasure { unit: MeasureUnit::Untold, event: None, part: CodePart::Whole };
+    pub(super) const UNTOLD: ProfileMeasure = ProfileMeasure {
+        unit: MeasureUnit::Untold,
+        event: None,
+        part: CodePart::Whole,
+        gap_us: None,
+    };
 
     pub(super) fn of_unit(unit: MeasureUnit, event: Option<&str>) -> ProfileMeasure {
         let event = event.filter(|event| !event.is_empty()).map(counted);
-        ProfileMeasure { unit, event: event.map(str::to_owned), part: CodePart::Whole }
+        let event = event.map(str::to_owned);
+        ProfileMeasure { unit, event, part: CodePart::Whole, gap_us: None }
     }
 
     pub(super) fn with_part(self, part: CodePart) -> ProfileMeasure {
         ProfileMeasure { part, ..self }
+    }
+
+    pub(super) fn with_gap(self, gap_us: Option<u32>) -> ProfileMeasure {
+        ProfileMeasure { gap_us, ..self }
+    }
+
+    /// Whether a weight of 1 is as much in both, as far as that is told.
+    pub(super) fn is_weighed_as(&self, other: &ProfileMeasure) -> bool {
+        let are_alike = match (self.gap_us, other.gap_us) {
+            (Some(one), Some(another)) => {
+                f64::from(one.max(another)) <= GAPS_ALIKE * f64::from(one.min(another))
+            }
+            _ => true,
+        };
+        self.unit == other.unit && are_alike
     }
 
     fn is_off_cpu(&self) -> bool {
@@ -165,11 +203,15 @@ impl ProfileMeasure {
             (MeasureUnit::Thread, _) => "threads, working or waiting".to_owned(),
             (_, Some(event)) => match self.part {
                 CodePart::Whole => event.clone(),
+                // Whoever waits waits in the kernel, whatever stack is shown of it.
+                CodePart::User if self.is_off_cpu() => format!("{event} by user stacks alone"),
+                CodePart::Kernel if self.is_off_cpu() => format!("{event} by kernel stacks alone"),
                 CodePart::User => format!("{event} of user code alone"),
                 CodePart::Kernel => format!("{event} of the kernel alone"),
             },
             (MeasureUnit::Untold | MeasureUnit::Sample, None) => "samples".to_owned(),
             (MeasureUnit::Event, None) => "events".to_owned(),
+            (MeasureUnit::Nanosecond, None) => "time".to_owned(),
             (MeasureUnit::Share, None) => "shares".to_owned(),
         }
     }
@@ -179,7 +221,7 @@ impl ProfileMeasure {
         let is_of_threads = |one: &ProfileMeasure| one.unit == MeasureUnit::Thread;
         let is_untold = |one: &ProfileMeasure| one.unit == MeasureUnit::Untold;
         if self.is_off_cpu() || other.is_off_cpu() {
-            return self.is_off_cpu() != other.is_off_cpu();
+            return self.is_off_cpu() != other.is_off_cpu() || self.part != other.part;
         }
         match (&self.event, &other.event) {
             (Some(one), Some(theirs)) => one != theirs || self.part != other.part,

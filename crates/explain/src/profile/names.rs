@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dbdyno_model::{FunctionPlace, Match, PerArm};
+use dbdyno_model::{FunctionPlace, LEFT_OUT, Match, NAMELESS, PerArm};
 
 use super::function_name::{one_function, plain_name};
 use super::samples::Profile;
@@ -50,6 +50,8 @@ const COMMON: [&str; 20] = [
     "bool",
     "low",
 ];
+/// Digits of an address at least, where nothing stands before it.
+const ADDRESS_LEAST: usize = 8;
 /// Shorter words of a name are in many others.
 const WORD_LEAST: usize = 3;
 /// Functions with less than this share of their side are not looked for under other names.
@@ -60,6 +62,14 @@ const SAMPLES_LEAST: f64 = 30.0;
 /// Whether it is the name of a file, for functions in it that have none.
 pub(super) fn is_of_a_file(name: &str) -> bool {
     name.starts_with('[')
+}
+
+/// Whether a function has no name: its file stands for it, or an address.
+pub(super) fn is_nameless(name: &str) -> bool {
+    let digits = name.strip_suffix("_[k]").unwrap_or(name);
+    let address = digits.strip_prefix("0x").or(Some(digits).filter(|it| it.len() >= ADDRESS_LEAST));
+    (is_of_a_file(name) && ![LEFT_OUT, NAMELESS].contains(&name))
+        || address.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 /// Names that are one function.

@@ -32,9 +32,11 @@ use dbdyno_model::LEFT_OUT;
 use super::filled::{filled_lines, is_digits};
 use super::form::{
     CodePart, Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, plain_event, two_events,
+    unit_of_periods,
 };
 use super::lost::LostSamples;
 use super::programs::Threads;
+use super::rate::{Sampling, perf_sampling};
 use super::stack::cut_name;
 
 /// The share of all samples from which on a report is taken for whole: lines are rounded.
@@ -68,6 +70,8 @@ struct Head<'t> {
     part: CodePart,
     /// Screens of `perf top`.
     screens: usize,
+    /// What a sample stands for, where the head has it.
+    sampling: Option<Sampling>,
 }
 
 impl<'t> Head<'t> {
@@ -119,8 +123,13 @@ impl<'t> Head<'t> {
     /// What all functions together weigh, the weight of a sample, and what that counts.
     fn whole(&self) -> (f64, f64, MeasureUnit) {
         match (self.samples.filter(|_| self.screens == 0), self.events) {
-            (Some(samples), Some(events)) => (events, events / samples, MeasureUnit::Event),
-            (Some(samples), None) => (samples, 1.0, MeasureUnit::Sample),
+            (Some(samples), Some(events)) => {
+                (events, events / samples, unit_of_periods(self.event.unwrap_or_default()))
+            }
+            (Some(samples), None) => match self.sampling {
+                Some(of) => (samples * of.sample_weight(), of.sample_weight(), of.weight_unit()),
+                None => (samples, 1.0, MeasureUnit::Sample),
+            },
             // Each hundredth of a per cent is one: more is not told.
             (None, _) => (10_000.0, 1.0, MeasureUnit::Share),
         }
@@ -133,7 +142,8 @@ impl<'t> Head<'t> {
 /// A line, and why it is no report that can be read.
 pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
     let mut rows: Vec<Row<'_>> = Vec::new();
-    let (mut head, mut columns, mut threads) = (Head::default(), None, Threads::default());
+    let mut head = Head { sampling: perf_sampling(text), ..Head::default() };
+    let (mut columns, mut threads) = (None, Threads::default());
     let mut tables = Tables::default();
     for (number, line) in filled_lines(text) {
         let line = off_screen(line);

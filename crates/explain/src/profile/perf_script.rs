@@ -15,9 +15,11 @@ use std::borrow::Cow;
 use super::filled::{filled_lines, is_digits};
 use super::form::{
     CodePart, Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, plain_event, two_events,
+    unit_of_periods,
 };
 use super::lost::LostSamples;
 use super::programs::{Sighting, Threads};
+use super::rate::{SampleGaps, Sampling, perf_sampling};
 use super::stack::{Stack, cut_name};
 
 /// Whether a line is a frame below a header, or the header of a sample.
@@ -131,8 +133,11 @@ pub(super) fn each_stack(
 ) -> Result<Form, ProfileError> {
     let programs = threads(text).into_programs();
     let (mut stack, mut program) = (Stack::default(), "");
+    let sampling = perf_sampling(text);
+    let weight_of_one = sampling.map_or(1.0, Sampling::sample_weight);
     let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
-    let (mut has_periods, mut is_flat, mut part) = (true, false, None);
+    let (mut has_periods, mut has_none, mut is_flat, mut part) = (true, true, false, None);
+    let mut gaps = SampleGaps::default();
     let mut give = |stack: &mut Stack<'_>, program: &str, weight: f64| {
         samples += u64::from(!stack.is_empty());
         stack.emit_sighting(program, weight, take);
@@ -143,7 +148,7 @@ pub(super) fn each_stack(
             continue;
         }
         understood.note(number, line);
-        let Some(SampleHeader { thread, period, event, place }) = header(line) else {
+        let Some(SampleHeader { thread, before, at_s, period, event, place }) = header(line) else {
             match line.starts_with([' ', '\t']) {
                 false => {
                     give(&mut stack, program, weight);
@@ -159,7 +164,9 @@ pub(super) fn each_stack(
         give(&mut stack, program, weight);
         program = programs.get(thread).copied().unwrap_or(thread);
         has_periods &= period.is_some();
-        weight = period.unwrap_or(1.0);
+        has_none &= period.is_none();
+        gaps.note_sample(before, at_s);
+        weight = period.unwrap_or(weight_of_one);
         let own = CodePart::of_event(event);
         part = part.map(|part: CodePart| part.union_with(own)).or(Some(own));
         let event = plain_event(event);
@@ -176,19 +183,28 @@ pub(super) fn each_stack(
     if let Some(error) = understood.refusal() {
         return Err(error);
     }
-    let unit = match first {
-        Some(_) if has_periods => MeasureUnit::Event,
-        Some(_) => MeasureUnit::Sample,
-        None => MeasureUnit::Untold,
-    };
+    let unit = weight_unit(first, has_periods, sampling.filter(|_| has_none));
+    let gap_us = gaps.usual_gap_us().filter(|_| unit == MeasureUnit::Sample);
     let stacks = if is_flat { " without stacks" } else { "" };
     let of = first.map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {
         taken_for: format!("`perf script`, {samples} samples{of}{stacks}{lost}"),
-        measure: ProfileMeasure::of_unit(unit, first).with_part(part.unwrap_or_default()),
+        measure: ProfileMeasure::of_unit(unit, first)
+            .with_part(part.unwrap_or_default())
+            .with_gap(gap_us),
         weighing: Weighing::Periods,
         is_excerpt: false,
     })
+}
+
+/// What weights count: what the periods of all samples do, or what a sample stands for.
+fn weight_unit(event: Option<&str>, has_periods: bool, sampling: Option<Sampling>) -> MeasureUnit {
+    match (event, sampling) {
+        (Some(event), _) if has_periods => unit_of_periods(event),
+        (Some(_), Some(sampling)) => sampling.weight_unit(),
+        (Some(_), None) => MeasureUnit::Sample,
+        (None, _) => MeasureUnit::Untold,
+    }
 }
 
 fn push<'t>(stack: &mut Stack<'t>, number: usize, line: &'t str) -> Result<(), ProfileError> {
@@ -232,6 +248,10 @@ fn file(frame: &str) -> Option<&str> {
 struct SampleHeader<'a> {
     /// The name of the thread; empty where it is not told.
     thread: &'a str,
+    /// All that stands before its time.
+    before: &'a str,
+    /// When it was taken, in seconds.
+    at_s: f64,
     period: Option<f64>,
     event: &'a str,
     /// What stands behind the event.
@@ -245,19 +265,19 @@ fn header(line: &str) -> Option<SampleHeader<'_>> {
         parts.is_some_and(|(seconds, rest)| is_digits(seconds) && is_digits(rest))
     };
     let mut rest = line;
-    let thread = loop {
+    let (before, at_s) = loop {
         let (word, behind) = next_word(rest)?;
         if is_time(word) {
             let before = line.len() - rest.trim_start().len();
             rest = behind;
-            break thread(&line[..before]);
+            break (&line[..before], word.trim_end_matches(':').parse().ok()?);
         }
         rest = behind;
     };
     let (word, behind) = next_word(rest)?;
     let period = word.parse::<f64>().ok().filter(|period| *period > 0.0);
     let (event, place) = if period.is_some() { next_word(behind)? } else { (word, behind) };
-    Some(SampleHeader { thread, period, event, place })
+    Some(SampleHeader { thread: thread(before), before, at_s, period, event, place })
 }
 
 /// `[003]`, `29906`, `29906/29910`

@@ -299,7 +299,7 @@ mod tests {
         let bcc = "Sampling at 49 Hertz of all threads by user + kernel stack.\n    f\n    \
                    -                mysqld (7)\n        5\n\n    g\n    -                \
                    swapper/2 (0)\n        15\n";
-        assert_eq!(read(bcc).unwrap().idle_share, 0.75);
+        assert!((read(bcc).unwrap().idle_share - 0.75).abs() < 1e-9);
         let map = "@[\n    f+1\n, mysqld]: 5\n@[\n    g+1\n, swapper/1]: 15\n";
         assert_eq!(read(map).unwrap().idle_share, 0.75);
     }

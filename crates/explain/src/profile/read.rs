@@ -587,10 +587,10 @@ mod tests {
                     ffffffff8103663e default_idle\n    --\n    -                swapper/2 (0)\n        \
                     57\n\n";
         let (own, taken_for, _) = told(text);
-        assert_eq!(own, owns(&[("read_iter_zero", 5.0)]));
+        assert_eq!(own, owns(&[("read_iter_zero", 102_040_816.0)]));
         assert_eq!(
             taken_for,
-            "bcc's `profile` of processor time, 2 stacks; of dd; 91.9 % of all samples are idle and left out"
+            "bcc's `profile` of processor time at 49 Hertz, 2 stacks; of dd; 91.9 % of all samples are idle and left out"
         );
     }
 
@@ -622,7 +622,7 @@ mod tests {
         };
         for (text, counts) in [
             (offcputime.as_str(), "off-CPU time"),
-            (users, "off-CPU time"),
+            (users, "off-CPU time by user stacks alone"),
             (off, "waits off the CPU"),
             ("mysqld;do_command;-;futex_wait;schedule;finish_task_switch.isra.0 4952\n", WAITS),
             ("a;b;__schedule_[k] 7\nb;schedule_[k] 99\n", WAITS),

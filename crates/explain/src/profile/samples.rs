@@ -89,6 +89,11 @@ impl Profile {
 
     /// Puts these functions with what is left out: nobody knows what an excerpt lacks of them.
     pub(super) fn leave_out(&mut self, unknown: &BTreeSet<Arc<str>>) {
+        self.put_together(unknown, LEFT_OUT);
+    }
+
+    /// Puts these functions together under one name.
+    pub(super) fn put_together(&mut self, unknown: &BTreeSet<Arc<str>>, under: &str) {
         let is_known = |name: &Arc<str>| !unknown.contains(name);
         let mut rest = 0.0;
         self.own.retain(|name, own| {
@@ -96,7 +101,7 @@ impl Profile {
             is_known(name)
         });
         if rest > 0.0 {
-            *self.own.entry(LEFT_OUT.into()).or_default() += rest;
+            *self.own.entry(under.into()).or_default() += rest;
         }
         self.by_caller
             .retain(|(caller, name), _| is_known(name) && (caller.is_empty() || is_known(caller)));

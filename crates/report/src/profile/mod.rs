@@ -11,8 +11,8 @@ use dbdyno_document::csv::number_field;
 use dbdyno_document::number::{GLUE, format_fixed, format_signed};
 use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
 use dbdyno_model::{
-    Arm, FunctionDifference, FunctionPlace, Interval, LEFT_OUT, Match, PerArm, ProfileDifference,
-    ProfileScale, UntoldFunction,
+    Arm, FunctionDifference, FunctionPlace, Interval, LEFT_OUT, Match, NAMELESS, PerArm,
+    ProfileDifference, ProfileScale, UntoldFunction, UntoldReason,
 };
 use serde::Serialize;
 
@@ -91,13 +91,13 @@ impl ProfileRow {
         }
     }
 
-    /// A function that an excerpt lacks: what is known of it, and no difference.
+    /// A function that a side lacks: what is known of it, and no difference.
     fn of_untold(one: &UntoldFunction) -> ProfileRow {
         ProfileRow {
             name: one.name.clone(),
             matched: "untold",
             share: one.share,
-            told: format!("not in {}", lacking(one)),
+            told: lacking(one),
             ..ProfileRow::default()
         }
     }
@@ -222,7 +222,9 @@ fn headline(of: &ProfileDifference) -> String {
         FunctionPlace::Innermost => total,
         FunctionPlace::Waiting => format!("{total}, by the function that waits"),
     };
-    let told = || of.functions.iter().filter(|one| one.name != LEFT_OUT);
+    let told =
+        || of.functions.iter().filter(|one| ![LEFT_OUT, NAMELESS].contains(&one.name.as_str()));
+    let total = total + &without_names(of);
     if !is_tested(of) && told().count() > 0 {
         return format!("{total}; the number of samples is not told: no difference is proved");
     }
@@ -255,13 +257,26 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<ProfileRow> {
     rows
 }
 
-/// Which excerpt does not tell a function.
-fn lacking(one: &UntoldFunction) -> &'static str {
-    match one.lacking {
-        PerArm { base: true, test: true } => "all excerpts",
-        PerArm { base: true, test: false } => "the excerpt of base",
-        PerArm { .. } => "the excerpt of test",
+/// Which excerpt does not tell a function, or which side has so many without names.
+fn lacking(one: &UntoldFunction) -> String {
+    let side = if one.lacking.base { Arm::Base } else { Arm::Test };
+    match (one.reason, one.lacking) {
+        (UntoldReason::Nameless, _) => format!("may have no name in {side}"),
+        (UntoldReason::Excerpt, PerArm { base: true, test: true }) => {
+            "not in all excerpts".to_owned()
+        }
+        (UntoldReason::Excerpt, _) => format!("not in the excerpt of {side}"),
     }
+}
+
+/// How much of a side has no names, where functions may be hidden there.
+fn without_names(of: &ProfileDifference) -> String {
+    let hidden = of.untold.iter().find(|one| one.reason == UntoldReason::Nameless);
+    hidden.map_or_else(String::new, |one| {
+        let side = if one.lacking.base { Arm::Base } else { Arm::Test };
+        let share = format_fixed(100.0 * of.nameless_share[side], 1);
+        format!("; {share}{GLUE}% of {side} has no names")
+    })
 }
 
 fn samples(number: Option<f64>) -> String {
@@ -307,7 +322,8 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
         notes.push(
             "only shares are compared, so that a function which became cheaper makes all others \
              look dearer: operations are not known (give them as FILE@OPERATIONS), or the profiles \
-             do not tell how much was sampled in one and the same unit"
+             do not tell how much was sampled in one and the same unit, or were sampled at other \
+             rates that not all of them tell"
                 .to_owned(),
         );
     }
@@ -318,19 +334,54 @@ fn notes(of: &ProfileDifference) -> Vec<String> {
             format_fixed(100.0 * of.idle_share[arm], 1)
         ));
     }
-    if let Some(largest) = of.untold.first() {
-        let listed = if of.untold.len() > UNTOLD_MOST { "; --all shows all of them" } else { "" };
-        notes.push(format!(
-            "{} in every excerpt, the largest of them {}: what is known of them counts with what is left \
-             out, and what they differ by is not known; give profiles that are whole{listed}",
-            match of.untold.len() {
-                1 => "1 function does not stand".to_owned(),
-                more => format!("{more} functions do not stand"),
-            },
-            clipped(&largest.name),
-        ));
-    }
+    notes.extend(of_excerpts(of));
+    notes.extend(of_nameless(of));
     notes
+}
+
+/// Functions that a side does not tell for a reason, and what is said where not all are shown.
+fn untold_for(
+    of: &ProfileDifference,
+    reason: UntoldReason,
+) -> (Vec<&UntoldFunction>, &'static str) {
+    let listed = if of.untold.len() > UNTOLD_MOST { "; --all shows all of them" } else { "" };
+    (of.untold.iter().filter(|one| one.reason == reason).collect(), listed)
+}
+
+/// What excerpts do not tell.
+fn of_excerpts(of: &ProfileDifference) -> Option<String> {
+    let (untold, listed) = untold_for(of, UntoldReason::Excerpt);
+    let largest = untold.first()?;
+    Some(format!(
+        "{} in every excerpt, the largest of them {}: what is known of them counts with what is left \
+         out, and what they differ by is not known; give profiles that are whole{listed}",
+        match untold.len() {
+            1 => "1 function does not stand".to_owned(),
+            more => format!("{more} functions do not stand"),
+        },
+        clipped(&largest.name),
+    ))
+}
+
+/// What may be among functions without names.
+fn of_nameless(of: &ProfileDifference) -> Option<String> {
+    let (untold, listed) = untold_for(of, UntoldReason::Nameless);
+    let largest = untold.first()?;
+    let side = if largest.lacking.base { Arm::Base } else { Arm::Test };
+    let share = |arm: Arm| format_fixed(100.0 * of.nameless_share[arm], 1);
+    Some(format!(
+        "of {side} {}{GLUE}% of the samples are of functions without names, and of {} {}{GLUE}%: {} \
+         may be among these, the largest of them {}, so that what they differ by is not known; they \
+         count together with what has no names; give {side} the symbols of its build{listed}",
+        share(side),
+        side.other_side(),
+        share(side.other_side()),
+        match untold.len() {
+            1 => "1 function".to_owned(),
+            more => format!("{more} functions"),
+        },
+        clipped(&largest.name),
+    ))
 }
 
 /// That programs of a side are counted together, where that matters.
@@ -384,6 +435,8 @@ struct ProfileJson<'a> {
     test_programs: Vec<ProgramJson<'a>>,
     base_idle_share: f64,
     test_idle_share: f64,
+    base_nameless_share: f64,
+    test_nameless_share: f64,
 }
 
 /// A program that is counted together with others.
@@ -397,13 +450,14 @@ fn programs_json(programs: &[(String, f64)]) -> Vec<ProgramJson<'_>> {
     programs.iter().map(|it| ProgramJson { program: &it.0, share: it.1 }).collect()
 }
 
-/// A function that an excerpt lacks.
+/// A function that a side does not tell, or not all of it.
 #[derive(Serialize)]
 struct UntoldJson<'a> {
     function: &'a str,
     base_share: Option<f64>,
     test_share: Option<f64>,
     lacking: Vec<&'static str>,
+    reason: &'static str,
 }
 
 impl UntoldJson<'_> {
@@ -414,6 +468,10 @@ impl UntoldJson<'_> {
             base_share: one.share.base,
             test_share: one.share.test,
             lacking: lacking.collect(),
+            reason: match one.reason {
+                UntoldReason::Excerpt => "excerpt",
+                UntoldReason::Nameless => "nameless",
+            },
         }
     }
 }
@@ -483,6 +541,8 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         test_programs: programs_json(&of.programs.test),
         base_idle_share: of.idle_share.base,
         test_idle_share: of.idle_share.test,
+        base_nameless_share: of.nameless_share.base,
+        test_nameless_share: of.nameless_share.test,
     };
     crate::json::json_text(&document)
 }

@@ -117,6 +117,7 @@ mod tests {
             untold: Vec::new(),
             programs: PerArm::from_fn(|_| Vec::new()),
             idle_share: PerArm { base: 0.0, test: 0.0 },
+            nameless_share: PerArm { base: 0.0, test: 0.0 },
         };
         let cost = PerArm { base: 1.0, test: 1.5 };
         let flame = FlameNode { name: hostile, cost, width: 1.5, callees: Vec::new() };
