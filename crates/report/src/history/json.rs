@@ -3,6 +3,8 @@
 use dbdyno_model::{BenchmarkHistory, Cause, ChangeScale, HistorySeries, NullKind, Shift, Warning};
 use serde::Serialize;
 
+use super::words;
+
 /// Version of the JSON; raised when a name changes its meaning.
 const SCHEMA: u32 = 1;
 
@@ -169,8 +171,8 @@ pub(super) fn shift_entry(series: &HistorySeries, at: usize) -> ShiftEntry<'_> {
         before: shift.before,
         after: shift.after,
         change: shift.size.estimate,
-        change_low: Some(shift.size.low).filter(|low| low.is_finite()),
-        change_high: Some(shift.size.high).filter(|high| high.is_finite()),
+        change_low: words::shift_bounds(shift).map(|(low, _)| low),
+        change_high: words::shift_bounds(shift).map(|(_, high)| high),
         superiority: shift.superiority,
         p_value: shift.p_value,
         assumed_correlation: match shift.null {

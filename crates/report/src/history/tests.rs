@@ -63,6 +63,17 @@ fn what_may_hide_a_change_is_shown_among_many() {
     assert!(text.contains("7 series without a change"), "{text}");
 }
 
+/// Of a level of too few values no bound is known: text said so, and JSON told the lower one.
+#[test]
+fn a_change_without_bounds_has_none_in_any_format() {
+    let mut series = sample::series(40, &[20], None);
+    let size = &mut series.changes.shifts[0].size;
+    (size.low, size.high) = (-1.0, f64::INFINITY);
+    let entry = super::json::shift_entry(&series, 0);
+    assert_eq!((entry.change_low, entry.change_high), (None, None));
+    assert!(words::shift_size(&series, &series.changes.shifts[0]).contains("no bounds"));
+}
+
 /// Values of 5 among some of 500 were told as 10.
 #[test]
 fn a_value_is_not_rounded_to_twice_as_much() {

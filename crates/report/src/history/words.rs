@@ -148,13 +148,18 @@ pub(super) fn value(series: &HistorySeries, value: f64) -> String {
 
 /// The size of a shift with its bounds.
 pub(super) fn shift_size(series: &HistorySeries, shift: &Shift) -> String {
-    let Interval { estimate, low, high } = shift.size;
-    let bounds = if low.is_finite() && high.is_finite() {
-        format!("{} to {}", size(series, low), size(series, high))
-    } else {
-        "no bounds".to_owned()
+    let bounds = match shift_bounds(shift) {
+        Some((low, high)) => format!("{} to {}", size(series, low), size(series, high)),
+        None => "no bounds".to_owned(),
     };
-    format!("{} ({bounds})", size(series, estimate))
+    format!("{} ({bounds})", size(series, shift.size.estimate))
+}
+
+/// The bounds of the size of a shift: both, or none where a level has too few values. Of a share
+/// that has none the lower one is −1, the least that there is, and tells nothing.
+pub(super) fn shift_bounds(shift: &Shift) -> Option<(f64, f64)> {
+    let Interval { low, high, .. } = shift.size;
+    (low.is_finite() && high.is_finite()).then_some((low, high))
 }
 
 /// The values with which a shift may begin.
