@@ -14,6 +14,7 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 pub(crate) fn gate_check(view: View, comparison: &Comparison, gate: Option<Gate>) -> GateCheck {
     GateCheck {
         view,
+        gate,
         outcomes: gate
             .into_iter()
             .flat_map(|gate| comparison.cells.iter().map(move |cell| gate.judge_cell(cell)))

@@ -18,7 +18,7 @@ pub fn github_annotations(all: &[GateCheck]) -> String {
                 (Some(GateOutcome::CannotTell), _) | (None, Verdict::Slower) => "warning",
                 _ => "notice",
             };
-            let mut message = checked.sentence(cell);
+            let mut message = checked.sentence(cell, outcome);
             for doubt in doubts(&view, cell) {
                 message.push('\n');
                 message.push_str(&doubt);

@@ -49,7 +49,7 @@ fn suite(text: &mut String, checked: &GateCheck) {
             xml(class),
             xml(&cell_name(cell)),
         );
-        let sentence = xml(&checked.sentence(cell));
+        let sentence = xml(&checked.sentence(cell, outcome));
         match outcome {
             Some(GateOutcome::Fails) => {
                 let _infallible = writeln!(text, "      <failure message=\"{sentence}\"/>");

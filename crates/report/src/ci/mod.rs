@@ -15,7 +15,7 @@ mod github;
 mod junit;
 
 use dbdyno_document::number::GLUE;
-use dbdyno_model::GateOutcome;
+use dbdyno_model::{Gate, GateOutcome};
 
 pub use benchfmt::benchfmt_report;
 pub use github::github_annotations;
@@ -29,7 +29,9 @@ use crate::words;
 pub struct GateCheck {
     /// What was found.
     pub view: View,
-    /// What the gate says, cell by cell.
+    /// The gate, where there is one.
+    pub gate: Option<Gate>,
+    /// What it says, cell by cell.
     pub outcomes: Vec<GateOutcome>,
 }
 
@@ -40,9 +42,21 @@ impl GateCheck {
         self.view.summary.cells.iter().zip(outcomes)
     }
 
-    /// The answer of a cell in a sentence.
-    fn sentence(&self, cell: &CellView) -> String {
-        words::verdict_sentence(cell, self.view.summary.budget).replace(GLUE, " ")
+    /// The answer of a cell in a sentence, behind the gate where that does not hold: a cell may be
+    /// undecided, and its gate fail.
+    fn sentence(&self, cell: &CellView, outcome: Option<GateOutcome>) -> String {
+        let answer = words::verdict_sentence(cell, self.view.summary.budget).replace(GLUE, " ");
+        let says = match outcome {
+            Some(GateOutcome::Fails) => "fails",
+            Some(GateOutcome::CannotTell) => "is open",
+            Some(GateOutcome::Holds) | None => return answer,
+        };
+        let Some(gate) = self.gate else { return answer };
+        let rqps = match (cell.rqps_low, cell.rqps_high) {
+            (Some(low), Some(high)) => format!(": rQPS is {low:.3} to {high:.3}"),
+            _ => String::new(),
+        };
+        format!("gate {gate} {says}{rqps}; {answer}")
     }
 
     /// `mariadb:10.11 (10.11.19) → mariadb:11.8 (11.8.2)`
