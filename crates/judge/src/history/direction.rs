@@ -21,6 +21,7 @@ use dbdyno_model::{Better, Severity, Warning, foreign};
 use super::cells::{self, Measure};
 use super::jmh::{self, JmhColumn};
 use super::names;
+use super::one_run;
 use super::table::{BIGGER, HIGHER, LOWER, SMALLER, Table};
 
 /// Columns of this name tell of what metric a row is.
@@ -50,6 +51,11 @@ pub(super) fn figure_direction(
     }
     if let Some(name) = of_second_metric(table, column, rows) {
         let (better, severity, text) = by_second_metric(&name, unit);
+        return (better, Some(Warning::new(severity, "direction", text)));
+    }
+    if one_run::is_time_of_hyperfine(&table.header, column) {
+        let (better, severity, text) =
+            known(Better::Lower, "by the columns, which are hyperfine's");
         return (better, Some(Warning::new(severity, "direction", text)));
     }
     let tool = of_tool(table, column, rows);

@@ -243,7 +243,7 @@ impl Rows {
                         if is_hyperfine {
                             return Err(
                                 "this is of hyperfine, whose results have no time; write a \
-                                        line {\"date\": …, \"mean\": …} for each run"
+                                        line {\"date\": …, \"seconds\": …} for each run"
                                     .to_owned(),
                             );
                         }

@@ -65,6 +65,16 @@ const TABLES: [OfTool; 2] = [
     },
 ];
 
+/// Whether a column is a time of hyperfine's, by the columns beside it: they are called after
+/// places in a distribution, and the unit of all of them is the second.
+pub(super) fn is_time_of_hyperfine(header: &[String], column: usize) -> bool {
+    let Some(of) = TABLES.iter().find(|of| of.tool == "hyperfine") else { return false };
+    let is_time =
+        |head: &str| of.names != head && (of.has.contains(&head) || of.may_have.contains(&head));
+    let heads: Vec<String> = header.iter().map(|head| head.to_ascii_lowercase()).collect();
+    of.has.iter().all(|name| heads.iter().any(|head| head == name)) && is_time(&heads[column])
+}
+
 /// The line and the tool of a text that tells of one run.
 pub(super) fn output_of_one_run(text: &str) -> Option<(usize, &'static str)> {
     text.lines().take(20).enumerate().find_map(|(at, line)| {
@@ -101,4 +111,30 @@ pub(super) fn single_run_refusal(header: &[String], asked: Option<&OrderAsked>) 
         tool = of.tool,
         names = of.names
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::Better;
+
+    use super::super::HistoryQuestion;
+    use super::super::file::of_file;
+
+    /// `mean` was taken for a figure of which more is better.
+    #[test]
+    fn times_of_hyperfine_are_better_when_less() {
+        let line = |day: u32| {
+            format!(
+                "{{\"date\": \"2026-01-{day:02}\", \"command\": \"q\", \"mean\": 1.5, \"stddev\": \
+                 0.01, \"median\": 1.5, \"min\": 1.4, \"max\": 1.6, \"user\": 1.1, \"system\": 0.1, \
+                 \"rows\": 7}}\n"
+            )
+        };
+        let text: String = (1..=12).map(line).collect();
+        let history = of_file("a.jsonl", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+        assert!(history.series.len() >= 7, "{:?}", history.series.len());
+        for series in history.series.iter().filter(|one| one.metric != "rows") {
+            assert_eq!(series.better, Better::Lower, "{}", series.metric);
+        }
+    }
 }
