@@ -229,6 +229,9 @@ fn headline(of: &ProfileDifference) -> String {
         return format!("{total}; the number of samples is not told: no difference is proved");
     }
     match (told().filter(|one| is_changed(one)).count(), told().count()) {
+        (_, 0) if of.untold.iter().any(|one| one.reason == UntoldReason::Nameless) => {
+            format!("{total}; all functions may be among those: none can be compared")
+        }
         (_, 0) => format!("{total}; no function stands in all excerpts: none can be compared"),
         (0, all) => format!("{total}; no function of {all} changed by more than chance"),
         (1, all) => format!("{total}; 1 function of {all} changed"),

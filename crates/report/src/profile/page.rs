@@ -89,16 +89,17 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{FunctionDifference, FunctionPlace, Interval, Match, ProfileScale};
+    use dbdyno_model::{
+        FunctionDifference, FunctionPlace, Interval, Match, ProfileScale, UntoldFunction,
+        UntoldReason,
+    };
 
-    #[test]
-    fn names_leave_neither_the_table_nor_the_data_of_the_graph() {
-        let hostile = "</script><b>read".to_owned();
+    fn difference_of(name: &str) -> ProfileDifference {
         let exactly = |estimate| Interval { estimate, low: estimate, high: estimate };
-        let of = ProfileDifference {
+        ProfileDifference {
             place: FunctionPlace::Innermost,
             functions: vec![FunctionDifference {
-                name: hostile.clone(),
+                name: name.to_owned(),
                 matched: Match::Exact,
                 share: PerArm { base: 1.0, test: 1.0 },
                 relative: 0.5,
@@ -118,7 +119,13 @@ mod tests {
             programs: PerArm::from_fn(|_| Vec::new()),
             idle_share: PerArm { base: 0.0, test: 0.0 },
             nameless_share: PerArm { base: 0.0, test: 0.0 },
-        };
+        }
+    }
+
+    #[test]
+    fn names_leave_neither_the_table_nor_the_data_of_the_graph() {
+        let hostile = "</script><b>read".to_owned();
+        let of = difference_of(&hostile);
         let cost = PerArm { base: 1.0, test: 1.5 };
         let flame = FlameNode { name: hostile, cost, width: 1.5, callees: Vec::new() };
         let labels = PerArm { base: "<base>".to_owned(), test: "test".to_owned() };
@@ -128,5 +135,28 @@ mod tests {
         let data = "{\"name\":\"\\u003c/script>\\u003cb>read\",\"base\":1.0,\"test\":1.5,\
                     \"width\":1.5,\"children\":[]}";
         assert!(page.contains(data), "{page}");
+    }
+
+    /// A function that may be among those without names is no difference, and the headline says
+    /// how many samples have none.
+    #[test]
+    fn samples_without_names_are_in_the_headline() {
+        let mut of = difference_of("[functions without names]");
+        of.untold = vec![UntoldFunction {
+            name: "lock_wait".to_owned(),
+            share: PerArm { base: Some(0.2), test: Some(0.0) },
+            lacking: PerArm { base: false, test: true },
+            reason: UntoldReason::Nameless,
+        }];
+        of.nameless_share = PerArm { base: 0.01, test: 0.6 };
+        let text = dbdyno_document::markdown::render_document(&super::super::profile_document(
+            &of,
+            super::super::ProfileExtent::Changed,
+        ));
+        let said = text.replace(dbdyno_document::number::GLUE, " ");
+        for words in ["60.0 % of test has no names", "may have no name in test", "none can be"] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(!said.contains("excerpt"), "{said}");
     }
 }
