@@ -107,7 +107,7 @@ fn is_any(_: Dependency) -> bool {
     true
 }
 
-const WANTED: [CycleKind; 7] = [
+const SEARCHED_CYCLES: [CycleKind; 7] = [
     CycleKind { name: "G0", first: is_write, rest: is_write, anti: Anti::Few },
     CycleKind { name: "G1c", first: is_read, rest: is_known, anti: Anti::Few },
     CycleKind { name: "G-single", first: Dependency::is_anti, rest: is_known, anti: Anti::Few },
@@ -153,7 +153,7 @@ impl Checker<'_> {
             add(&mut kinds, AnomalyKind { name, count, witness });
         }
         let all = linked.all_edges();
-        for wanted in &WANTED {
+        for wanted in &SEARCHED_CYCLES {
             let is_told = kinds.iter().any(|kind| kind.name == wanted.name);
             if let Some(cycle) = (!is_told).then(|| shortest(&all, wanted)).flatten() {
                 add(&mut kinds, of_cycle(cycle));

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use dbdyno_model::{
     Arrivals, Cache, Counting, Dialect, Gate, Idle, ImageUse, IntervalChoice, JudgingRule,
-    KeepMemory, Pin, Plan, Question, Quiet, RoundSchedule, Slo, Think,
+    KeepMemory, Pin, Plan, Question, Quiet, RoundSchedule, Slo, Think, USUAL_BUDGET_TEXT,
 };
 use dbdyno_workload::draw;
 
@@ -156,8 +156,8 @@ pub(crate) struct Compare {
     )]
     pub seed: u64,
     /// Largest difference that counts as equal, e.g. 2%
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = values::parse_share,
-          help_heading = "Statistics", hide_short_help = true)]
+    #[arg(long, value_name = "SHARE", default_value = USUAL_BUDGET_TEXT,
+          value_parser = values::parse_share, help_heading = "Statistics", hide_short_help = true)]
     pub budget: f64,
     /// Processors of clients and servers: auto puts both on one processor if there is one client;
     /// same, always; split, on different ones; none leaves it to the scheduler; or

@@ -9,7 +9,8 @@ use dbdyno_judge::history::{
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
-    BenchmarkHistory as Told, Better, HistorySeries, Severity, Shift, ShiftWeight, Slide, Warning,
+    BenchmarkHistory as Told, Better, HistorySeries, Severity, Shift, ShiftWeight, Slide,
+    USUAL_BUDGET_TEXT, Warning,
 };
 use dbdyno_report::HistoryExtent;
 use dbdyno_store::StoreError;
@@ -65,7 +66,8 @@ pub(crate) struct History {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub table: Option<u32>,
     /// Smallest change that raises an alarm
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", default_value = USUAL_BUDGET_TEXT,
+          value_parser = parse_share)]
     pub budget: f64,
     /// A change raises an alarm if a value of the new level lies beyond one of the old level with
     /// at least this probability

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dbdyno_judge::forecast::{CellForecast, Remaining};
+use dbdyno_judge::forecast::{CellForecast, RemainingWork};
 use dbdyno_lab::for_people;
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ExperimentLevel, ImageUse, Interval,
@@ -641,14 +641,14 @@ pub(crate) fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
         );
         return text.trim_end().to_owned();
     }
-    let left = Remaining::of_run(plan, Some(run));
+    let left = RemainingWork::of_run(plan, Some(run));
     let mut text = format!(
         "resume {}: {arms}\n       {} of {} rounds are measured and kept; about \
          {} of measuring left",
         run.id,
         left.rounds_kept,
         left.rounds_kept + left.rounds_left as usize,
-        for_people(left.measuring),
+        for_people(left.measuring_time),
     );
     for (cell, time) in &left.repeated {
         let time = for_people(*time);

@@ -16,7 +16,7 @@ use dbdyno_model::{
 };
 
 use crate::cautions::saturation;
-use crate::comparison::{arm_label, conclude_comparison, draft_comparison, of_whole};
+use crate::comparison::{arm_label, conclude_comparison, draft_comparison, whole_run_warnings};
 use crate::error::JudgeError;
 use crate::family;
 
@@ -55,7 +55,7 @@ fn nothing_of(run: &Run, arms: &[ArmIndex], reference: Reference) -> ArmsCompari
         reference,
         pairs: Vec::new(),
         steps: Vec::new(),
-        warnings: of_whole(run),
+        warnings: whole_run_warnings(run),
         ended: run.ended.clone(),
     }
 }

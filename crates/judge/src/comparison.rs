@@ -61,7 +61,7 @@ pub(crate) fn draft_comparison(run: RunPair<'_>) -> Result<Draft, JudgeError> {
         let units = CellUnits::of_cell(run.plan(), &cell);
         let mut judged = judge_pairs(run, &units, &pairs)?;
         judged.look_again(run, &cell)?;
-        draft.mechanisms.extend(mechanisms::of_cell(run, &cell, &pairs)?);
+        draft.mechanisms.extend(mechanisms::engine_figures(run, &cell, &pairs)?);
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
         if let Some(step) = step_metrics(run, &cell, &arms) {
@@ -69,10 +69,10 @@ pub(crate) fn draft_comparison(run: RunPair<'_>) -> Result<Draft, JudgeError> {
             draft.steps.push(step);
         }
         let mut against = cell_warnings(run, &cell, &units, &arms);
-        against.extend(found_against(&draft.findings, &cell).into_iter().chain(notes));
+        against.extend(cell_audit_warnings(&draft.findings, &cell).into_iter().chain(notes));
         let compared = cell_comparison(cell, &units, judged, &arms, against)?;
         let group = group_of(run.plan(), &compared.cell);
-        let metrics = metrics::of_cell(run, &compared, &pairs)?;
+        let metrics = metrics::cell_metrics(run, &compared, &pairs)?;
         draft.cells.push(CellComparison { group, pairs_dropped: dropped, metrics, ..compared });
     }
     Ok(draft)
@@ -94,13 +94,13 @@ pub(crate) fn conclude_comparison(
         run.plan().rule.budget,
         &cells,
     )?;
-    let mut warnings = of_whole(run.whole);
-    warnings.extend(found_beside(findings));
+    let mut warnings = whole_run_warnings(run.whole);
+    warnings.extend(run_audit_cautions(findings));
     Ok(Comparison {
         labels: labels(run),
         budget: run.plan().rule.budget,
-        curves: curves::of_run(run, &cells)?,
-        costs: row_costs::of_run(run, &cells)?,
+        curves: curves::client_curves(run, &cells)?,
+        costs: row_costs::cost_lines(run, &cells)?,
         cells,
         insert_benchmark: steps,
         family,
@@ -133,7 +133,7 @@ fn say_what_is_missing(
 }
 
 /// What the audit says of a cell: what it found there, and what withholds every verdict.
-pub(crate) fn found_against(findings: &[AuditWarning], cell: &Cell) -> Vec<Warning> {
+pub(crate) fn cell_audit_warnings(findings: &[AuditWarning], cell: &Cell) -> Vec<Warning> {
     let place = cell.to_string();
     let is_told = |finding: &&AuditWarning| match finding.of.as_deref() {
         None => finding.warning.severity == Severity::Blocks,
@@ -143,7 +143,7 @@ pub(crate) fn found_against(findings: &[AuditWarning], cell: &Cell) -> Vec<Warni
 }
 
 /// What it says of the whole run beside that.
-pub(crate) fn found_beside(findings: Vec<AuditWarning>) -> impl Iterator<Item = Warning> {
+pub(crate) fn run_audit_cautions(findings: Vec<AuditWarning>) -> impl Iterator<Item = Warning> {
     let is_told = |finding: &AuditWarning| {
         finding.of.is_none() && finding.warning.severity != Severity::Blocks
     };
@@ -164,7 +164,7 @@ pub(crate) fn arm_label(spec: &ArmSpec, facts: &Environment) -> String {
 }
 
 /// What is known of a run as a whole.
-pub(crate) fn of_whole(run: &Run) -> Vec<Warning> {
+pub(crate) fn whole_run_warnings(run: &Run) -> Vec<Warning> {
     let mut warnings = run.warnings.clone();
     if run.status != RunStatus::Complete {
         let text = "the run did not finish; the results are those of the part that was measured";

@@ -23,7 +23,7 @@ use dbdyno_workload::planned;
 
 /// The curves of a run: one for each load that was measured at several client counts in the closed
 /// loop, and leaves its tables as they are.
-pub(crate) fn of_run(
+pub(crate) fn client_curves(
     run: RunPair<'_>,
     cells: &[CellComparison],
 ) -> Result<Vec<CurveComparison>, JudgeError> {
@@ -216,7 +216,7 @@ mod tests {
         let mut open = run("point-query", "sqlite:");
         open.plan.question.driving = "think 10ms".parse().unwrap();
         assert!(
-            of_run(open.first_pair(), &crate::compare_run(open.first_pair()).unwrap().cells)
+            client_curves(open.first_pair(), &crate::compare_run(open.first_pair()).unwrap().cells)
                 .unwrap()
                 .is_empty()
         );

@@ -11,7 +11,7 @@ use dbdyno_model::experiment::{FigureOutcome, RoundFigure, Sign};
 use dbdyno_model::{CellComparison, Comparison, MetricVerdict, RunPair, Severity};
 
 use crate::error::JudgeError;
-use crate::figures::{of_pairs, sign_of};
+use crate::figures::{figure_outcome, sign_of};
 use crate::judged::judged_pairs;
 
 /// What was found of a figure, in each cell of what a run has found.
@@ -25,7 +25,7 @@ pub fn figure_outcomes(
 ) -> Result<Vec<FigureOutcome>, JudgeError> {
     let of_cell = |cell: &CellComparison| {
         let (pairs, ..) = judged_pairs(run, &cell.cell);
-        let mut outcome = of_pairs(run, &cell.cell, &pairs, figure)?;
+        let mut outcome = figure_outcome(run, &cell.cell, &pairs, figure)?;
         if *figure == RoundFigure::Rate {
             (outcome.ratio, outcome.sign) = (Some(cell.rqps), sign_of(cell.verdict));
         }

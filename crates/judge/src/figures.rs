@@ -13,7 +13,7 @@ use crate::variance::nested_figures;
 const STATEMENTS: &str = "engine.statements";
 
 /// What these pairs of a cell say of a figure.
-pub(crate) fn of_pairs(
+pub(crate) fn figure_outcome(
     run: RunPair<'_>,
     cell: &Cell,
     pairs: &[PerArm<&Round>],

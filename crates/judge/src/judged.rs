@@ -3,7 +3,7 @@
 use dbdyno_model::{
     Cell, Driving, PerArm, Plan, Round, RunPair, Stopping, VerdictMeasure, Warning,
 };
-use dbdyno_stats::{self as stats, Terms};
+use dbdyno_stats::{self as stats, JudgementTerms};
 
 use crate::error::JudgeError;
 use crate::exclusion::exclude_unusual;
@@ -31,8 +31,8 @@ pub(crate) fn judged_pairs<'a>(
 }
 
 /// By what the cells of a run are judged.
-pub(crate) fn judgement_terms(plan: &Plan) -> Terms {
-    Terms {
+pub(crate) fn judgement_terms(plan: &Plan) -> JudgementTerms {
+    JudgementTerms {
         between_sd: stats::BETWEEN_STARTS_SD,
         budget: plan.rule.budget,
         interval: plan.rule.interval,

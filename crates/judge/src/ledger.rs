@@ -20,7 +20,7 @@ use dbdyno_model::{
     Arm, Cell, CellComparison, Interval, LEDGER_LINES, Ledger, LedgerLine, LineStanding, PerArm,
     Round, RunArm, RunPair,
 };
-use dbdyno_stats::{self as stats, Terms};
+use dbdyno_stats::{self as stats, JudgementTerms};
 
 use crate::error::JudgeError;
 use crate::judged::{judged_pairs, judgement_terms};
@@ -166,7 +166,7 @@ fn interval(
     share: f64,
 ) -> Result<Interval, JudgeError> {
     let terms = judgement_terms(run.plan());
-    let terms = Terms { between_sd: terms.between_sd * share, ..terms };
+    let terms = JudgementTerms { between_sd: terms.between_sd * share, ..terms };
     let mean = pairs.iter().map(&of_pair).sum::<f64>() / pairs.len() as f64;
     // What is judged are logarithms as a rule; shares of a difference are numbers like these.
     let judged = stats::judge_nested(&nested_figures(pairs, &of_pair), &terms)?.rqps;

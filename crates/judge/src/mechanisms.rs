@@ -11,7 +11,7 @@ use dbdyno_model::readings::{ENGINE_PREFIX, ENGINE_SWITCHES};
 use dbdyno_model::{Cell, PerArm, Round, RunPair};
 
 use crate::error::JudgeError;
-use crate::figures::of_pairs;
+use crate::figures::figure_outcome;
 
 /// Counters, and for each of what they are told. The engine's own statements and not the client's:
 /// the two are not counted from the same nanosecond on, and a host with many clients may be late.
@@ -48,7 +48,7 @@ pub const FIGURES: [(&str, &str); 29] = [
 ];
 
 /// The figures of a cell that are not zero in both arms.
-pub(crate) fn of_cell(
+pub(crate) fn engine_figures(
     run: RunPair<'_>,
     cell: &Cell,
     pairs: &[PerArm<&Round>],
@@ -65,7 +65,7 @@ pub(crate) fn of_cell(
         figures.chain(ENGINE_SWITCHES.iter().map(|one| RoundFigure::Counter(name(one), None)));
     let mut outcomes = Vec::new();
     for figure in figures {
-        let outcome = of_pairs(run, cell, pairs, &figure)?;
+        let outcome = figure_outcome(run, cell, pairs, &figure)?;
         if [outcome.base, outcome.test].into_iter().flatten().any(|mean| mean > 0.0) {
             outcomes.push(outcome);
         }

@@ -19,7 +19,7 @@ use dbdyno_model::{
     Cell, CellComparison, Driving, Interval, Metric, MetricComparison, MetricVerdict, PerArm,
     Round, RunPair, Severity, Verdict,
 };
-use dbdyno_stats::{self as stats, Terms};
+use dbdyno_stats::{self as stats, JudgementTerms};
 
 use crate::error::JudgeError;
 use crate::figures::of_round;
@@ -44,7 +44,7 @@ fn between_starts_sd(metric: Metric) -> f64 {
 
 /// What the pairs that a cell was judged by say of each metric; nothing of one that was not seen in
 /// all of their rounds.
-pub(crate) fn of_cell(
+pub(crate) fn cell_metrics(
     run: RunPair<'_>,
     cell: &CellComparison,
     pairs: &[PerArm<&Round>],
@@ -100,7 +100,7 @@ fn judged(
         let look = stats::judge_sequence(&values.logs, known_sd, plan.rule.budget, &sequence)?;
         return Ok((look.rqps, look.verdict, look.p_value));
     }
-    let terms = Terms { between_sd, ..judgement_terms(plan) };
+    let terms = JudgementTerms { between_sd, ..judgement_terms(plan) };
     let once = stats::judge_nested(&nested_figures(pairs, &log), &terms)?;
     Ok((once.rqps, once.verdict, once.p_value))
 }

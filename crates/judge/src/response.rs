@@ -12,7 +12,7 @@ use dbdyno_model::{
     LatencyUs, Levels, OpenSummary, PerArm, Percentile, Round, RunPair, Severity, Slo, Verdict,
     VerdictMeasure, Warning,
 };
-use dbdyno_stats::{self as stats, Terms};
+use dbdyno_stats::{self as stats, JudgementTerms};
 
 use crate::error::JudgeError;
 use crate::sequential;
@@ -95,7 +95,7 @@ impl CellJudgement {
     pub(crate) fn by_response(
         pairs: &[PerArm<&Round>],
         rqps: Interval,
-        terms: &Terms,
+        terms: &JudgementTerms,
     ) -> Result<CellJudgement, JudgeError> {
         let measures = [0.5, 0.99].map(|quantile| {
             let ns = |round: &Round| times(round).quantile_ns(quantile).max(1) as f64;

@@ -42,7 +42,7 @@ struct Series<'a> {
 
 /// The lines of a run: one for each shape of load that was measured with several numbers of rows in
 /// the closed loop.
-pub(crate) fn of_run(
+pub(crate) fn cost_lines(
     run: RunPair<'_>,
     cells: &[CellComparison],
 ) -> Result<Vec<CostComparison>, JudgeError> {

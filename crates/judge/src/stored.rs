@@ -20,7 +20,7 @@ use dbdyno_stats::{self as stats, ConfidenceSequence, Judgement, RunStarts};
 
 use crate::cautions::cell_warnings;
 use crate::cell::{cell_comparison, group_of};
-use crate::comparison::{found_against, found_beside, labels, of_whole};
+use crate::comparison::{cell_audit_warnings, labels, run_audit_cautions, whole_run_warnings};
 use crate::error::JudgeError;
 use crate::exclusion::{IncludedPairs, exclude_unusual};
 use crate::family;
@@ -57,7 +57,7 @@ pub fn compare_stored(
     let mut cells = Vec::new();
     for cell in test.plan().cells() {
         let withheld = (!is_controlled).then(|| not_interleaved(base, test));
-        let found = found_against(&findings, &cell).into_iter().chain(withheld).collect();
+        let found = cell_audit_warnings(&findings, &cell).into_iter().chain(withheld).collect();
         cells.extend(of_cell(&runs, &cell, is_controlled, budget, found)?);
     }
     let family = family::control_false_discoveries(&mut cells.iter_mut().collect::<Vec<_>>());
@@ -69,10 +69,11 @@ pub fn compare_stored(
     let mut warnings: Vec<Warning> =
         is_controlled.then(|| ratio_of_ratios(base, test)).into_iter().collect();
     for run in [base, test] {
-        let told = of_whole(run.whole).into_iter().filter(|one| one.severity > Severity::Note);
+        let told =
+            whole_run_warnings(run.whole).into_iter().filter(|one| one.severity > Severity::Note);
         warnings.extend(told.map(|warning| said_of(run, warning)));
     }
-    warnings.extend(found_beside(findings));
+    warnings.extend(run_audit_cautions(findings));
     Ok(Comparison {
         labels: labels.map(|labels| labels.test),
         budget,

@@ -66,7 +66,7 @@ const DRAIN_LEAST: Duration = Duration::from_secs(1);
 const DRAIN_MOST: Duration = Duration::from_secs(10);
 
 /// The terms of one round.
-pub(crate) struct Terms {
+pub(crate) struct RoundTerms {
     /// Which start of the servers it falls in.
     pub start: u32,
     /// Which filling of the tables.
@@ -305,12 +305,12 @@ impl<'a> Driver<'a> {
         &self,
         plan: &Plan,
         key: &RoundKey,
-        terms: Terms,
+        terms: RoundTerms,
         waiting: &[&Station],
         neighbours: &mut Neighbours,
         watch: &mut dyn Watch,
     ) -> Result<Round, LabError> {
-        let Terms { start, filling, schedule, window, attempt } = terms;
+        let RoundTerms { start, filling, schedule, window, attempt } = terms;
         let first_operation = self.first_operation(key.pair, attempt);
         let clients = key.cell.clients;
         let spec = self.spec(&self.connector, clients, first_operation);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use dbdyno_judge::forecast::{Remaining, ending as over, extension_warning};
+use dbdyno_judge::forecast::{RemainingWork, ending as over, extension_warning};
 use dbdyno_load::LoadError;
 use dbdyno_model::{
     ArmIndex, Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning, Witness,
@@ -58,7 +58,7 @@ pub struct TrialOf<'a> {
 /// # Errors
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
 pub fn run_experiment(lab: &mut Lab<'_>, order: &ExperimentOrder<'_>) -> Result<RunId, LabError> {
-    let left = Remaining::of_run(order.plan, None);
+    let left = RemainingWork::of_run(order.plan, None);
     let mut ready = set_up(lab, order.plan, &[])?;
     capture::look_for_causes(order.plan, &mut ready.stations, Loan::None)?;
     for name in order.varied {
@@ -84,7 +84,7 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
         let text = format!("run {} is complete; begin a new one: {}", run.id, run.command);
         return Err(LabError::Unlike(text));
     }
-    take_on(lab, run, &Remaining::of_run(&run.plan, Some(run)), None)
+    take_on(lab, run, &RemainingWork::of_run(&run.plan, Some(run)), None)
 }
 
 /// Makes a run longer: `plan` is that of the run with more pairs, another rule or another limit, as
@@ -96,7 +96,7 @@ pub fn extend(lab: &mut Lab<'_>, run: &Run, plan: Plan) -> Result<RunId, LabErro
     let over = over::decided_cells(run)?;
     let news = extension_warning(run, &plan).filter(|warning| !run.warnings.contains(warning));
     let longer = Run { plan, ..run.clone() };
-    let left = Remaining::without_cells(&longer.plan, Some(&longer), over);
+    let left = RemainingWork::without_cells(&longer.plan, Some(&longer), over);
     take_on(lab, &longer, &left, Some(&news))
 }
 
@@ -105,7 +105,7 @@ pub fn extend(lab: &mut Lab<'_>, run: &Run, plan: Plan) -> Result<RunId, LabErro
 fn take_on(
     lab: &mut Lab<'_>,
     run: &Run,
-    left: &Remaining,
+    left: &RemainingWork,
     longer: Option<&Option<Warning>>,
 ) -> Result<RunId, LabError> {
     lab.check_origin(&run.id)?;
@@ -177,7 +177,7 @@ fn conduct(
     lab: &mut Lab<'_>,
     plan: &Plan,
     ready: Ready,
-    left: &Remaining,
+    left: &RemainingWork,
     measured: Option<&Run>,
     begun: Result<(RunId, Hold), LabError>,
 ) -> Result<RunId, LabError> {
@@ -210,7 +210,7 @@ fn drive(
     plan: &Plan,
     stations: &mut Arms<Station>,
     run: &RunId,
-    left: &Remaining,
+    left: &RemainingWork,
     ending: Ending,
 ) -> Result<(), LabError> {
     check(lab, plan, stations)?;
@@ -274,7 +274,12 @@ fn at_the_beginning(lab: &Lab<'_>, plan: &Plan, stations: &Arms<Station>) -> Vec
         .collect()
 }
 
-fn take_up(lab: &mut Lab<'_>, run: &Run, ready: &Ready, left: &Remaining) -> Result<(), LabError> {
+fn take_up(
+    lab: &mut Lab<'_>,
+    run: &Run,
+    ready: &Ready,
+    left: &RemainingWork,
+) -> Result<(), LabError> {
     let stations = &ready.stations;
     let changed = resume::server_changes(run, stations)?;
     lab.store.reopen_run(&run.id)?;

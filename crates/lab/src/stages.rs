@@ -29,8 +29,7 @@ use crate::all_arms;
 use crate::arm::Station;
 use crate::arrivals;
 use crate::capture::{self, Meter};
-use crate::course::{Ahead, Course};
-use crate::driver::{self, Driver, SliceTerms, Terms, WarmArm};
+use crate::driver::{self, Driver, RoundTerms, SliceTerms, WarmArm};
 use crate::ending::{self, Ending};
 use crate::error::LabError;
 use crate::host_check::{HostCheck, HostLook};
@@ -39,6 +38,7 @@ use crate::laboratory::Lab;
 use crate::neighbours::Neighbours;
 use crate::pace;
 use crate::placement;
+use crate::remaining_time::{RemainingTime, WorkAhead};
 use crate::resting::Resting;
 use crate::search;
 use crate::settle::{self, Settling};
@@ -46,7 +46,7 @@ use crate::standstill;
 use crate::topology::{self, Following};
 use crate::warm_up::{Before, Warmth};
 use crate::watch::{Counter, Progress};
-use dbdyno_judge::forecast::Remaining;
+use dbdyno_judge::forecast::RemainingWork;
 use dbdyno_judge::forecast::interleaving::RoundSlices;
 use dbdyno_judge::sequential;
 use dbdyno_workload::planned::{self, datasets_of};
@@ -57,7 +57,7 @@ pub(crate) struct Stages<'a, 'b> {
     plan: &'a Plan,
     stations: &'a mut Arms<Station>,
     run: &'a RunId,
-    left: &'a Remaining,
+    left: &'a RemainingWork,
     start: u32,
     filling: u32,
     /// How often a load was made ready.
@@ -81,7 +81,7 @@ pub(crate) struct Stages<'a, 'b> {
     last_sps: BTreeMap<ArmIndex, f64>,
     /// Whether the reader knows that rounds are cut into slices.
     has_told_slices: bool,
-    course: Course,
+    remaining_time: RemainingTime,
     /// Starts and cells that are ahead.
     ahead: (u32, u32),
     /// Rounds of the cells that are ahead, whose pace is the plan's as far as is known.
@@ -102,12 +102,12 @@ impl<'a, 'b> Stages<'a, 'b> {
         plan: &'a Plan,
         stations: &'a mut Arms<Station>,
         run: &'a RunId,
-        left: &'a Remaining,
+        left: &'a RemainingWork,
         ending: Ending,
     ) -> Stages<'a, 'b> {
         let counter = Counter { done: 0, total: left.rounds_left };
         let host_check = HostCheck::new(lab.home.dir().to_owned());
-        let course = Course::new(lab.clock.clone());
+        let remaining_time = RemainingTime::new(lab.clock.clone());
         let resting = Resting::new(plan);
         Stages {
             lab,
@@ -130,7 +130,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             last_look: None,
             last_sps: BTreeMap::new(),
             has_told_slices: false,
-            course,
+            remaining_time,
             ahead: (0, 0),
             later_rounds: 0,
         }
@@ -448,7 +448,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.ending.cell_begins(self.left.cells_from(plan, cell));
         self.reset_meters();
         self.last_sps.clear();
-        self.course.mark_begin();
+        self.remaining_time.mark_begin();
         let limit = Duration::from_nanos(plan.schedule.warm_up_ns);
         let drivers = self.drivers(cell, |_| Warmth::new(limit))?;
         let recording = arrivals::recording_of(plan)?;
@@ -463,7 +463,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let again = if sequential::has_starts(plan) { plan.start_again_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
         let cut = self.cut(cell, &drivers, pace.window);
-        self.course.cell_is_ready();
+        self.remaining_time.cell_is_ready();
         for block in plan
             .blocks_of(cell)
             .into_iter()
@@ -480,10 +480,10 @@ impl<'a, 'b> Stages<'a, 'b> {
                 if self.begins_start(pair, pace.pairs) {
                     // Tracks are let go: what lives in our threads cannot be opened twice.
                     let known = drivers.map(|driver| driver.known);
-                    self.course.mark_begin();
+                    self.remaining_time.mark_begin();
                     self.begin_start(pair, pace.pairs)?;
                     drivers = self.again(cell, known)?;
-                    self.course.is_started();
+                    self.remaining_time.is_started();
                 }
             }
             let block = block.of_those(|arm| drivers.get(arm).is_some());
@@ -534,7 +534,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             match measured {
                 Ok(()) => {
                     self.counter.done += 1;
-                    self.course.rounds_are_done(self.round_of(pace, around));
+                    self.remaining_time.rounds_are_done(self.round_of(pace, around));
                 }
                 Err(error) => drop(drivers.remove(self.without(error)?)),
             }
@@ -587,7 +587,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             self.counter.done += 1;
         }
         let rounds = block.order.len() as u32;
-        self.course.rounds_are_done(self.round_of(pace, around) * rounds);
+        self.remaining_time.rounds_are_done(self.round_of(pace, around) * rounds);
         self.last_look = Some(after);
         Ok(())
     }
@@ -618,8 +618,8 @@ impl<'a, 'b> Stages<'a, 'b> {
             RoundPace::with_window(self.plan, Duration::from_nanos(self.plan.schedule.round_ns));
         let windows = self.round_of(pace, around) * (rounds - later)
             + self.round_of(&by_plan, around) * later;
-        let ahead = Ahead { windows, starts, cells };
-        let by_work = self.course.time_left(self.plan, &ahead);
+        let ahead = WorkAhead { windows, starts, cells };
+        let by_work = self.remaining_time.time_left(self.plan, &ahead);
         self.ending.time_left().map_or(by_work, |by_clock| by_clock.min(by_work))
     }
 
@@ -674,7 +674,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let (mut round, still) = standstill::until_answered(|attempt| {
             let (schedule, window) =
                 (schedule.clone(), standstill::window_of_attempt(window, attempt));
-            let terms = Terms { start, filling, schedule, window, attempt };
+            let terms = RoundTerms { start, filling, schedule, window, attempt };
             driver.round(self.plan, key, terms, &waiting, neighbours, self.lab.watch)
         })?;
         round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));

@@ -127,6 +127,7 @@ pub use pace::RoundPace;
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{
     Block, Cell, JudgingRule, LoadFile, Plan, Question, Quiet, RoundKey, RoundSchedule,
+    USUAL_BUDGET, USUAL_BUDGET_TEXT,
 };
 pub use product::{Dialect, Product, TargetError};
 pub use profile::{

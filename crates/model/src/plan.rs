@@ -216,6 +216,11 @@ impl Default for RoundSchedule {
     }
 }
 
+/// What counts as equal where nobody says otherwise.
+pub const USUAL_BUDGET: f64 = 0.02;
+/// The same as it is typed.
+pub const USUAL_BUDGET_TEXT: &str = "2%";
+
 /// By which rule the rounds of a cell are judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgingRule {
@@ -230,7 +235,11 @@ pub struct JudgingRule {
 /// Judged once, at the end.
 impl Default for JudgingRule {
     fn default() -> JudgingRule {
-        JudgingRule { budget: 0.02, interval: IntervalChoice::Auto, stopping: Stopping::Fixed }
+        JudgingRule {
+            budget: USUAL_BUDGET,
+            interval: IntervalChoice::Auto,
+            stopping: Stopping::Fixed,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   first screen   answer · arms · a line a cell · what endangers it, three at most · the rest
 //!   sections       answer · arms · a line a cell · those that were asked for
-//!   whole report   answer · arms · rates · how sure · costs · sheets · curves · notes
+//!   whole report   answer · arms · rates · how sure · costs · tables · curves · notes
 //! ```
 //!
 //! The first screen has for up to eight cells at most [`LINES_MOST`] lines, if labels and warnings
@@ -26,9 +26,9 @@ use crate::notes::Notes;
 use crate::rates::{self, RatedCell};
 use crate::rows;
 use crate::shapes;
-use crate::sheets;
 use crate::view::{CellView, Summary, View};
 use crate::words;
+use crate::{insert_benchmark, tables};
 
 /// Lines of a first screen of up to eight cells.
 const LINES_MOST: usize = 25;
@@ -187,8 +187,8 @@ fn head(view: &View, order: CellOrder) -> Document {
         counts.sort_unstable();
         counts.dedup();
         document.push(vec![Element::Table(match counts.as_slice() {
-            [one] => rates::of_one_count(&group.title, *one, &groups, &notes),
-            several => rates::of_counts(&group.title, several, &groups),
+            [one] => rates::one_count_table(&group.title, *one, &groups, &notes),
+            several => rates::client_counts_table(&group.title, several, &groups),
         })]);
     }
     document
@@ -233,8 +233,8 @@ fn whole(view: &View, costs: Vec<Element>) -> Document {
         document.push(doubt_elements(view));
         document.push(costs);
     }
-    let sheets = sheets::all_tables(view).into_iter();
-    sheets.for_each(|sheet| document.push(vec![Element::Table(sheet)]));
+    let tables = tables::all_tables(view).into_iter();
+    tables.for_each(|table| document.push(vec![Element::Table(table)]));
     let shapes = shapes::curve_sentences(view).into_iter().chain(shapes::cost_sentences(view));
     shapes.for_each(|shape| document.push(shape.into_elements()));
     document.push(footnote_elements(&Notes::new(summary)));
@@ -337,8 +337,9 @@ fn of_section(view: &View, section: Section) -> Vec<Vec<Element>> {
     let mut passages: Vec<Vec<Element>> = Vec::new();
     match section {
         Section::Cost => {
-            let sheets = sheets::of_steps(view).into_iter().chain(counts::count_tables(view));
-            let tables = has_cells.then(|| cost_table(view)).into_iter().chain(sheets);
+            let counted = counts::count_tables(view);
+            let others = insert_benchmark::step_tables(view).into_iter().chain(counted);
+            let tables = has_cells.then(|| cost_table(view)).into_iter().chain(others);
             passages.extend(tables.map(|table| vec![Element::Table(table)]));
             let shapes =
                 shapes::curve_sentences(view).into_iter().chain(shapes::cost_sentences(view));

@@ -143,7 +143,7 @@ pub(crate) fn below_loads<'a>(
 }
 
 /// A line a load of cells that have one number of clients: rates, change, interval, answer.
-pub(crate) fn of_one_count(
+pub(crate) fn one_count_table(
     title: &str,
     clients: u32,
     groups: &[NamedGroup<&CellView>],
@@ -173,7 +173,7 @@ pub(crate) fn of_one_count(
 }
 
 /// A line a load, and a column for each number of clients.
-pub(crate) fn of_counts(
+pub(crate) fn client_counts_table(
     title: &str,
     counts: &[u32],
     groups: &[NamedGroup<&CellView>],

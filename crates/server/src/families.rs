@@ -27,11 +27,11 @@ use crate::family::{
 use crate::histograms::{MARIADB_COLUMNS, MYSQL_COLUMNS, POSTGRES_COLUMNS};
 use crate::isolation::{MYSQL_LEVEL, POSTGRES_LEVEL};
 use crate::locks::{INNODB_OPEN, POSTGRES_OPEN};
+use crate::optimizer_statistics::{MARIADB_LOAN, MYSQL_LOAN, NOT_LENT, POSTGRES_LOAN};
 use crate::plans::EXPLAIN_TABLE;
 use crate::prices::{MARIADB_PRICES, MYSQL_PRICES};
 use crate::replication::{MARIADB_REPLICATION, MYSQL_REPLICATION};
 use crate::sizes::{MYSQL_SIZES, POSTGRES_SIZES, SQLITE_SIZES};
-use crate::statistics::{MARIADB_LOAN, MYSQL_LOAN, NOT_LENT, POSTGRES_LOAN};
 
 /// What is known of a server of which nothing is known but its dialect: nothing is asked of it.
 const UNKNOWN: ServerFamily = ServerFamily {

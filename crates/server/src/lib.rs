@@ -22,13 +22,13 @@ mod isolation;
 mod locks;
 mod names;
 mod onlooker;
+mod optimizer_statistics;
 mod plans;
 mod prices;
 mod refusal;
 mod replication;
 mod settings;
 mod sizes;
-mod statistics;
 mod tables;
 mod vacuum;
 mod waits;
@@ -42,6 +42,7 @@ pub use isolation::{checks_snapshots, session_level};
 pub use locks::{latest_deadlock, open_transactions};
 pub use names::{TableName, TableNames};
 pub use onlooker::{Onlooker, look_safely};
+pub use optimizer_statistics::{LentStatistics, lend_statistics, loan_refusal};
 pub use plans::{
     AnalyzedPlan, analyze_statement, explain_statement, explained_execution, explained_without,
     optimizer_trace, sample_statistics, session_reads,
@@ -55,7 +56,6 @@ pub use replication::{
 };
 pub use settings::{data_directory, hide_password, max_connections, settings, without_instance};
 pub use sizes::{database_bytes, dead_rows};
-pub use statistics::{LentStatistics, lend_statistics, loan_refusal};
 pub use tables::{SummedColumns, TableQuestion, content_questions, storage_questions, table_names};
 pub use vacuum::{COMMITS_ARE_SYNCED, vacuum};
 pub use waits::{Blocker, BlockingWatch, Waiting};

@@ -14,7 +14,7 @@ use dbdyno_model::{Dialect, Environment, Literal, plain_number};
 use dbdyno_wire::{Client, WireError};
 
 use crate::family::{ReadPrices, ServerRelease, Ways, since_release, way_for};
-use crate::statistics::{LentStatistics, loan_refusal};
+use crate::optimizer_statistics::{LentStatistics, loan_refusal};
 
 const COST: &str = "cost.";
 const SERVER: &str = "mysql.server_cost";

@@ -5,7 +5,7 @@ use dbdyno_model::{Basis, Interval, Severity, Verdict, Warning};
 use crate::confidence::DECISION_ALPHA;
 use crate::error::StatsError;
 use crate::replicates::Nest;
-use crate::starts::{self, Terms};
+use crate::starts::{self, JudgementTerms};
 
 /// What a cell concludes from several measures of the same pairs.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,10 @@ pub struct JointJudgement {
 ///
 /// # Errors
 /// [`StatsError::Empty`] without a measure; else as [`crate::judge_nested`], for any of them.
-pub fn judge_jointly(measures: &[&Nest], terms: &Terms) -> Result<JointJudgement, StatsError> {
+pub fn judge_jointly(
+    measures: &[&Nest],
+    terms: &JudgementTerms,
+) -> Result<JointJudgement, StatsError> {
     let alpha = DECISION_ALPHA / measures.len() as f64;
     let mut judged = Vec::with_capacity(measures.len());
     let (mut detectable, mut warnings) = (Vec::with_capacity(measures.len()), Vec::new());
@@ -58,7 +61,7 @@ pub fn judge_jointly(measures: &[&Nest], terms: &Terms) -> Result<JointJudgement
         }
         judged.push((alone.rqps, alone.verdict));
         // No measure is equal within nothing: what is missing then would prove a difference.
-        let differing = starts::judge_at(nest, &Terms { budget: 0.0, ..*terms }, alpha)?;
+        let differing = starts::judge_at(nest, &JudgementTerms { budget: 0.0, ..*terms }, alpha)?;
         to_differ = differing.pairs_missing.into_iter().chain(to_differ).min();
         let is_open = alone.verdict == Verdict::Undecided;
         let to_this = if is_open { alone.pairs_missing } else { Some(0) };

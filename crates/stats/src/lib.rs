@@ -54,7 +54,7 @@ mod fieller;
 mod fit;
 mod interval;
 mod joint;
-mod judge;
+
 mod levels;
 mod median;
 mod paired;
@@ -68,6 +68,7 @@ mod runs;
 mod sequence;
 mod several_questions;
 mod share;
+mod single_interval;
 mod slope;
 mod starts;
 mod student;
@@ -92,7 +93,6 @@ pub use fieller::{FiellerEstimate, fieller};
 pub use fit::PointLogs;
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use joint::{JointJudgement, judge_jointly};
-pub use judge::{judge_pairs, judge_unpaired};
 pub use levels::{
     Component, Costs, LevelAdvice, spending_advice, variance_components, variance_shares,
 };
@@ -108,8 +108,9 @@ pub use row_cost::{RowCosts, row_costs};
 pub use runs::{RunStarts, judge_runs};
 pub use sequence::{ConfidenceSequence, Look, judge_sequence, starts_missing};
 pub use share::share_interval;
+pub use single_interval::{judge_pairs, judge_unpaired};
 pub use slope::{Slope, is_steady, slope};
-pub use starts::{BETWEEN_STARTS_SD, Terms, judge_nested, judge_starts};
+pub use starts::{BETWEEN_STARTS_SD, JudgementTerms, judge_nested, judge_starts};
 pub use student::normal_p_value;
 pub use tails::Tails;
 pub use usl::{Curves, fit_usl};

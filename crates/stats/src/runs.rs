@@ -17,8 +17,8 @@ use dbdyno_model::{Basis, ExperimentLevel, Interval, IntervalKind};
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{Judgement, budget_log};
 use crate::error::StatsError;
-use crate::judge::unpaired_warnings;
 use crate::sequence::{ConfidenceSequence, p_value, verdict_from_widths};
+use crate::single_interval::unpaired_warnings;
 use crate::student::Moments;
 
 /// The starts of a run: the mean of the log-ratios of each, in the order of measuring.

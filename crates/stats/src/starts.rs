@@ -34,7 +34,7 @@ pub const BETWEEN_STARTS_SD: f64 = 0.015;
 
 /// By what a cell is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
+pub struct JudgementTerms {
     /// Standard deviation of a start's true log-ratio, assumed where there are fewer than
     /// [`MIN_PAIRS`] starts.
     pub between_sd: f64,
@@ -59,7 +59,7 @@ pub fn judge_starts(
     between_sd: f64,
     budget: f64,
 ) -> Result<Judgement, StatsError> {
-    let terms = Terms { between_sd, budget, interval: IntervalChoice::Auto, seed: 0 };
+    let terms = JudgementTerms { between_sd, budget, interval: IntervalChoice::Auto, seed: 0 };
     judge_nested(&[starts.to_vec()], &terms)
 }
 
@@ -73,12 +73,16 @@ pub fn judge_starts(
 ///
 /// # Errors
 /// As [`crate::judge_pairs()`].
-pub fn judge_nested(nest: &Nest, terms: &Terms) -> Result<Judgement, StatsError> {
+pub fn judge_nested(nest: &Nest, terms: &JudgementTerms) -> Result<Judgement, StatsError> {
     judge_at(nest, terms, DECISION_ALPHA)
 }
 
 /// [`judge_nested`] at another level than [`DECISION_ALPHA`].
-pub(crate) fn judge_at(nest: &Nest, terms: &Terms, alpha: f64) -> Result<Judgement, StatsError> {
+pub(crate) fn judge_at(
+    nest: &Nest,
+    terms: &JudgementTerms,
+    alpha: f64,
+) -> Result<Judgement, StatsError> {
     let pairs: Vec<f64> = nest.iter().flatten().flatten().copied().collect();
     let all = Moments::of_logs(&pairs)?;
     let replicates =
@@ -102,7 +106,7 @@ pub(crate) fn judge_at(nest: &Nest, terms: &Terms, alpha: f64) -> Result<Judgeme
 fn by_replicates(
     replicates: Replicates,
     pairs: usize,
-    terms: &Terms,
+    terms: &JudgementTerms,
     alpha: f64,
 ) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(terms.budget)?;
@@ -127,7 +131,7 @@ fn by_replicates(
 /// The spread of the pairs, and that of starts which were not lived.
 fn by_assumption(
     replicates: Replicates,
-    terms: &Terms,
+    terms: &JudgementTerms,
     alpha: f64,
 ) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(terms.budget)?;

@@ -6,13 +6,13 @@ use crate::hosts::{self, HOSTS, normal, share, starts};
 use dbdyno_model::random::{self, RandomStream};
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    BCA_MIN, BETWEEN_STARTS_SD, FALSE_DISCOVERIES, Judgement, Terms, bca, benjamini_hochberg,
-    fieller, judge_nested, mann_whitney, signed_rank,
+    BCA_MIN, BETWEEN_STARTS_SD, FALSE_DISCOVERIES, Judgement, JudgementTerms, bca,
+    benjamini_hochberg, fieller, judge_nested, mann_whitney, signed_rank,
 };
 
-fn terms(interval: IntervalChoice) -> Terms {
+fn terms(interval: IntervalChoice) -> JudgementTerms {
     // A budget that noise never proves, so that `equal` hides no alarm.
-    Terms { between_sd: BETWEEN_STARTS_SD, budget: 0.0002, interval, seed: 1 }
+    JudgementTerms { between_sd: BETWEEN_STARTS_SD, budget: 0.0002, interval, seed: 1 }
 }
 
 fn alarms(judgement: &Judgement) -> bool {
@@ -103,7 +103,7 @@ fn an_assumed_spread_is_not_told_as_an_interval_of_ranks() {
         let mut stream = random::stream(&[81, count as u64]);
         let nest = [starts((40, 1), hosts::Host::Independent, count, 0.002, &mut stream)];
         let interval = IntervalChoice::Given(kind);
-        judge_nested(&nest, &Terms { between_sd, ..terms(interval) }).unwrap()
+        judge_nested(&nest, &JudgementTerms { between_sd, ..terms(interval) }).unwrap()
     };
     for count in [1, 2] {
         let told = judged(count, BETWEEN_STARTS_SD, IntervalKind::HodgesLehmann);

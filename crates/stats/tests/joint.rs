@@ -2,7 +2,9 @@
 
 use dbdyno_model::random;
 use dbdyno_model::{IntervalChoice, Verdict};
-use dbdyno_stats::{DECISION_ALPHA, JointJudgement, Nest, Terms, judge_jointly, judge_starts};
+use dbdyno_stats::{
+    DECISION_ALPHA, JointJudgement, JudgementTerms, Nest, judge_jointly, judge_starts,
+};
 
 /// Log-ratios with this mean and alternating noise.
 fn logs(mean: f64, noise: f64) -> Vec<f64> {
@@ -13,7 +15,7 @@ fn jointly(measures: &[&[f64]]) -> JointJudgement {
     let nests: Vec<_> = measures.iter().map(|logs| vec![vec![logs.to_vec()]]).collect();
     let nests: Vec<&Nest> = nests.iter().map(Vec::as_slice).collect();
     let interval = IntervalChoice::Auto;
-    let terms = Terms { between_sd: 0.0, budget: 0.02, interval, seed: 1 };
+    let terms = JudgementTerms { between_sd: 0.0, budget: 0.02, interval, seed: 1 };
     judge_jointly(&nests, &terms).unwrap()
 }
 

@@ -34,8 +34,8 @@ pub(crate) fn cell_warnings(
         client.into_iter().chain(laws).chain(still).chain(memory).chain(latches).chain(isolation)
     };
     let against = Arm::BOTH.into_iter().flat_map(of_arm);
-    let against = against.chain(stationarity::of_cell(run, cell, units, arms));
-    let against = against.chain(whole_events::of_cell(run, cell, arms));
+    let against = against.chain(stationarity::average_warning(run, cell, units, arms));
+    let against = against.chain(whole_events::cut_event_warning(run, cell, arms));
     against
         .chain(
             Arm::BOTH

@@ -23,7 +23,7 @@ use dbdyno_workload::planned;
 const REFILLED: [&str; 2] = ["delete", "insert"];
 
 /// What the reader of a cell must know of its averages. Rounds are in the order of measuring.
-pub(crate) fn of_cell(
+pub(crate) fn average_warning(
     run: RunPair<'_>,
     cell: &Cell,
     units: &CellUnits,

@@ -23,7 +23,7 @@ use dbdyno_workload::planned::step_of;
 const MANY: u64 = 100;
 
 /// What forbids a verdict by the rounds of a cell, or a caution.
-pub(crate) fn of_cell(
+pub(crate) fn cut_event_warning(
     run: RunPair<'_>,
     cell: &Cell,
     arms: &PerArm<Vec<&Round>>,

@@ -110,7 +110,7 @@ pub fn extension_warning(run: &Run, longer: &Plan) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forecast::remaining::Remaining;
+    use crate::forecast::remaining::RemainingWork;
     use crate::sample;
     use std::collections::BTreeSet;
 
@@ -156,7 +156,7 @@ mod tests {
         (run.plan.schedule.pairs, run.plan.schedule.restarts) = (96, 15);
         for pairs in [None, Some(96)] {
             let plan = extended_plan(&run, &Extension { pairs, limit: None }).unwrap();
-            let left = Remaining::without_cells(&plan, Some(&run), BTreeSet::new());
+            let left = RemainingWork::without_cells(&plan, Some(&run), BTreeSet::new());
             assert!(left.rounds_left > 0, "{pairs:?}: {plan:?}");
         }
     }

@@ -22,4 +22,4 @@ mod remaining;
 pub use cell_forecast::CellForecast;
 pub use extension::{Extension, extended_plan, extension_warning};
 pub use plan_for::{End, Numbers, USUAL_POWER, Wish, plan_for_wish};
-pub use remaining::Remaining;
+pub use remaining::RemainingWork;

@@ -21,13 +21,13 @@ use dbdyno_workload::planned;
 
 /// What is left to do of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Remaining {
+pub struct RemainingWork {
     /// Rounds that are stored.
     pub rounds_kept: usize,
     /// Rounds that will be measured.
     pub rounds_left: u32,
     /// Time that measuring them takes, without setting up, settling and warming.
-    pub measuring: Duration,
+    pub measuring_time: Duration,
     /// Cells with writes that are repeated unmeasured, with the time for each arm.
     pub repeated: Vec<(Cell, Duration)>,
     /// Rounds that lost their partner.
@@ -51,16 +51,16 @@ struct StoredCell {
     was_cut: bool,
 }
 
-impl Remaining {
+impl RemainingWork {
     /// What is left of a run; everything of one without rounds. Cells before the last one that was
     /// begun have ended.
-    pub fn of_run(plan: &Plan, run: Option<&Run>) -> Remaining {
+    pub fn of_run(plan: &Plan, run: Option<&Run>) -> RemainingWork {
         let cells = plan.cells();
         let is_begun = |cell: &Cell| {
             run.is_some_and(|run| run.rounds.iter().any(|round| round.key.cell == *cell))
         };
         let last = cells.iter().rposition(is_begun).unwrap_or(0);
-        Remaining::without_cells(
+        RemainingWork::without_cells(
             plan,
             run,
             cells[..last.min(cells.len())].iter().cloned().collect(),
@@ -68,8 +68,8 @@ impl Remaining {
     }
 
     /// What is left of a run of which these cells are over.
-    pub fn without_cells(plan: &Plan, run: Option<&Run>, over: BTreeSet<Cell>) -> Remaining {
-        let mut left = Remaining { over, ..Remaining::default() };
+    pub fn without_cells(plan: &Plan, run: Option<&Run>, over: BTreeSet<Cell>) -> RemainingWork {
+        let mut left = RemainingWork { over, ..RemainingWork::default() };
         let has_ended =
             |arm: ArmIndex| run.is_some_and(|run| run.ended.iter().any(|ended| ended.arm == arm));
         let arms: Vec<ArmIndex> = plan.arms.indices().filter(|arm| !has_ended(*arm)).collect();
@@ -101,7 +101,8 @@ impl Remaining {
             let window =
                 pace.map_or(Duration::from_nanos(plan.schedule.round_ns), |pace| pace.window);
             left.rounds_left += rounds;
-            left.measuring += (window + Duration::from_nanos(plan.schedule.lead_in_ns)) * rounds;
+            left.measuring_time +=
+                (window + Duration::from_nanos(plan.schedule.lead_in_ns)) * rounds;
         }
         if left.rounds_left > 0 {
             // Steps of the Insert Benchmark are repeated by amount, not by time.

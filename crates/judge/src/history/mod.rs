@@ -122,7 +122,7 @@ impl HistoryQuestion {
             figures: figures.iter().map(|&name| name.to_owned()).collect(),
             filters: Vec::new(),
             better: None,
-            budget: 0.02,
+            budget: dbdyno_model::USUAL_BUDGET,
             superiority: 0.9,
             look_back: 0,
             last: None,

@@ -18,8 +18,8 @@ mod facts;
 mod figure;
 mod fold;
 mod heat;
+mod rates;
 mod shapes;
-mod tables;
 
 use dbdyno_document::html::{self, PageHead, data_block};
 use dbdyno_document::{Document, Element};
@@ -28,7 +28,7 @@ use serde::Serialize;
 use crate::comparison;
 use crate::groups;
 use crate::notes::Notes;
-use crate::sheets;
+use crate::tables;
 use crate::view::{CellDetail, CellView, View};
 use crate::words;
 pub(crate) use facts::origin_table;
@@ -45,15 +45,15 @@ pub fn html(view: &View) -> String {
     let mut page = head.html();
     page.push_str("<body>\n<main>\n");
     page.push_str(&headline(view));
-    let (rates, heat) = (tables::rates(view, &notes), heat::table(view));
+    let (rates, heat) = (rates::rates_sections(view, &notes), heat::table(view));
     let is_overview = view.summary.cells.len() > groups::UNGROUPED_MOST;
     let (first, second) = if is_overview { (heat, rates) } else { (rates, heat) };
     page.push_str(&first);
     page.push_str(&second);
     page.push_str(&facts::cautions_html(&view.summary));
     page.push_str(&shapes::sections_html(view));
-    let sheets = sheets::all_tables(view).into_iter().map(|sheet| vec![Element::Table(sheet)]);
-    page.push_str(&html::render_document(&Document::from(sheets.collect::<Vec<_>>())));
+    let tables = tables::all_tables(view).into_iter().map(|table| vec![Element::Table(table)]);
+    page.push_str(&html::render_document(&Document::from(tables.collect::<Vec<_>>())));
     if !view.summary.cells.is_empty() {
         page.push_str(CHARTS);
         let doubts = html::render_elements(&comparison::doubt_elements(view));

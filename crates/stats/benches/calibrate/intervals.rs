@@ -5,8 +5,8 @@ use std::fmt::Display;
 use dbdyno_model::random::RandomStream;
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    BETWEEN_STARTS_SD, ConfidenceSequence, Look, RateAt, Terms, bca, estimate_drift, fieller,
-    geometric_mean_interval, judge_nested, judge_sequence, mann_whitney, mean_interval,
+    BETWEEN_STARTS_SD, ConfidenceSequence, JudgementTerms, Look, RateAt, bca, estimate_drift,
+    fieller, geometric_mean_interval, judge_nested, judge_sequence, mann_whitney, mean_interval,
     paired_estimate, signed_rank, welch,
 };
 
@@ -151,7 +151,8 @@ fn nested(table: &mut Table) {
     ];
     for (name, kind, noise, shape) in rows {
         let interval = IntervalChoice::Given(kind);
-        let terms = Terms { between_sd: BETWEEN_STARTS_SD, budget: BUDGET, interval, seed: 1 };
+        let terms =
+            JudgementTerms { between_sd: BETWEEN_STARTS_SD, budget: BUDGET, interval, seed: 1 };
         let covered = Share::count(RUNS, |index| {
             let nest = [starts(noise, shape, index)];
             let ratio = judge_nested(&nest, &terms).expect("logs").rqps;

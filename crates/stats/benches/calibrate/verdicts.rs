@@ -2,7 +2,7 @@
 
 use dbdyno_model::{ArmIndex, Cell, IntervalChoice, IntervalKind, PerArm, RoundKey, Verdict};
 use dbdyno_stats::{
-    BETWEEN_STARTS_SD, DECISION_ALPHA, Terms, judge_nested, judge_starts, judge_unpaired,
+    BETWEEN_STARTS_SD, DECISION_ALPHA, JudgementTerms, judge_nested, judge_starts, judge_unpaired,
     paired_estimate, welch,
 };
 
@@ -107,7 +107,7 @@ fn by_interval() -> String {
         {
             let mut widths = [0.0; 5];
             let shares = choices.iter().zip(&mut widths).map(|((_, interval), width)| {
-                let terms = Terms {
+                let terms = JudgementTerms {
                     between_sd: BETWEEN_STARTS_SD,
                     budget: BUDGET,
                     interval: *interval,

@@ -1,7 +1,7 @@
 //! All loads that come with dbdyno, and how one of them is found by its name.
 
 use super::entry::LoadEntry;
-use super::{classics, key_value, micro, oltp, tpcc, versioned};
+use super::{key_value, mechanisms, micro, oltp, tpcc, versioned};
 
 /// Stands behind the name of a load that is asked a second time, before anything was written.
 pub(crate) const BEFORE_WRITES: &str = ".pre";
@@ -10,7 +10,7 @@ pub(crate) const BEFORE_WRITES: &str = ".pre";
 pub fn entries() -> Vec<LoadEntry> {
     let mut entries = micro::entries();
     entries.extend(oltp::entries());
-    entries.extend(classics::entries());
+    entries.extend(mechanisms::entries());
     entries.extend(tpcc::entries());
     entries.extend(key_value::entries());
     entries.extend(versioned::entries());

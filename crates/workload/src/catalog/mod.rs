@@ -4,7 +4,7 @@
 //! |-------------|----------------------------------------------------------------------------|
 //! | [`micro`]   | Callaghan's microbenchmarks, under his names                               |
 //! | [`oltp`]    | sysbench's OLTP mixes                                                      |
-//! | [`classics`]| a join and a bulk insert: the two that users found slower in MySQL 8.0     |
+//! | [`mechanisms`]| a join and a bulk insert: the two that users found slower in MySQL 8.0     |
 //! | [`tpcc`]    | TPC-C, see [`crate::tpcc`]                                                 |
 //! | [`key_value`] | the steps of RocksDB's `db_bench`                                        |
 //! | [`versioned`] | loads whose isolation can be judged, see [`crate::versioned`]            |
@@ -13,9 +13,9 @@
 //! their order were read in `mdcallag/mytools` and in sysbench's documentation; the code was not.
 
 pub(crate) mod built_in;
-pub mod classics;
 mod entry;
 pub mod key_value;
+pub mod mechanisms;
 pub mod micro;
 pub mod oltp;
 pub mod tpcc;

@@ -11,7 +11,7 @@ use crate::dialogue::{AnswerRows, Arg, Deed, Link, OperationNote, Partner, TurnF
 
 /// What clients of a load have in common, beside their rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
+pub(super) struct VersionedTerms {
     pub(super) size: usize,
     pub(super) level: Option<IsolationLevel>,
     pub(super) seed: u64,
@@ -39,7 +39,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(rows: &VersionedRows, terms: Terms, client: u32, dialect: Dialect) -> Client {
+    pub(super) fn new(
+        rows: &VersionedRows,
+        terms: VersionedTerms,
+        client: u32,
+        dialect: Dialect,
+    ) -> Client {
         let VersionedRows { shape, rows, .. } = *rows;
         let lists = if shape == VersionedRowKind::List { rows as usize + 1 } else { 0 };
         Client {

@@ -40,7 +40,7 @@ use dbdyno_model::isolation::IsolationLevel;
 
 use crate::dialogue::{Dialogue, Partner};
 use crate::statement::Statement;
-use client::{Client, Terms};
+use client::{Client, VersionedTerms};
 
 /// Such a load.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ impl Dialogue for VersionedLoad {
     }
 
     fn create_partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
-        let terms = Terms { size: self.size, level: self.level, seed: self.seed };
+        let terms = VersionedTerms { size: self.size, level: self.level, seed: self.seed };
         Box::new(Client::new(&self.rows, terms, client, dialect))
     }
 

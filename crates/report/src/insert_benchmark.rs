@@ -15,32 +15,22 @@
 use dbdyno_document::{DataTable, TableCell, Tint, number};
 use dbdyno_model::insert_benchmark::{COLUMNS, SLA};
 
-use crate::counts;
-use crate::mechanisms;
 use crate::view::{StepArmView, StepView, View};
 
-/// All tables: those of the Insert Benchmark, what engines did, and what was counted.
-pub(crate) fn all_tables(view: &View) -> Vec<DataTable> {
-    [of_steps(view), mechanisms::mechanism_tables(view), counts::count_tables(view)]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
 /// The tables of the Insert Benchmark; none where it was not measured.
-pub(crate) fn of_steps(view: &View) -> Vec<DataTable> {
+pub(crate) fn step_tables(view: &View) -> Vec<DataTable> {
     let steps = &view.summary.insert_benchmark;
     if steps.is_empty() {
         return Vec::new();
     }
-    let mut sheets = vec![throughput(steps), relative(steps)];
+    let mut tables = vec![throughput(steps), relative(steps)];
     if steps.iter().any(|step| step.target_ips.is_some()) {
-        sheets.push(background(steps));
+        tables.push(background(steps));
     }
-    sheets.push(debts(steps));
-    sheets.push(metrics(steps, "base", |step| &step.base));
-    sheets.push(metrics(steps, "test", |step| &step.test));
-    sheets
+    tables.push(debts(steps));
+    tables.push(metrics(steps, "base", |step| &step.base));
+    tables.push(metrics(steps, "test", |step| &step.test));
+    tables
 }
 
 /// A number with what its colour says, and the sign that says the same.

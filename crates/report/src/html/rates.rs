@@ -9,7 +9,7 @@ use crate::view::{CellView, View};
 use crate::words::{self, Group};
 
 /// One table for each unit.
-pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
+pub(super) fn rates_sections(view: &View, notes: &Notes<'_>) -> String {
     let summary = &view.summary;
     let mut of_run = notes.of_run(summary);
     let reach = reach(&summary.cells, summary.budget);

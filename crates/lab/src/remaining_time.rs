@@ -36,7 +36,7 @@ impl WorkTime {
 
 /// What is still ahead.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ahead {
+pub(crate) struct WorkAhead {
     /// Time of the rounds that are left: of this cell at its pace, of others at that of the plan.
     pub(crate) windows: Duration,
     /// Starts that are left, of this cell and of those ahead.
@@ -47,7 +47,7 @@ pub(crate) struct Ahead {
 
 /// The course of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct RemainingTime {
     clock: Clock,
     /// When what goes on now began.
     mark: Duration,
@@ -57,11 +57,11 @@ pub(crate) struct Course {
     cells: WorkTime,
 }
 
-impl Course {
-    pub(crate) fn new(clock: Clock) -> Course {
+impl RemainingTime {
+    pub(crate) fn new(clock: Clock) -> RemainingTime {
         let mark = clock.now();
         let none = WorkTime::default();
-        Course { clock, mark, rounds: none, starts: none, cells: none }
+        RemainingTime { clock, mark, rounds: none, starts: none, cells: none }
     }
 
     /// Something begins.
@@ -93,7 +93,7 @@ impl Course {
     }
 
     /// How long it takes until all is measured.
-    pub(crate) fn time_left(&self, plan: &Plan, ahead: &Ahead) -> Duration {
+    pub(crate) fn time_left(&self, plan: &Plan, ahead: &WorkAhead) -> Duration {
         let by_plan_s = |ns: u64| ns as f64 / 1e9;
         let start_s = self.starts.each_s().unwrap_or(by_plan_s(plan.start_again_ns()));
         let arms = plan.arms.count() as u64;
