@@ -206,26 +206,43 @@ impl ClientReports {
     }
 }
 
+/// A version as a message names it: some numbers stand for what has none.
+fn version_text(id: WriteId) -> String {
+    match id {
+        INITIAL => "the first version".to_owned(),
+        ABSENT => "no row".to_owned(),
+        UNKNOWN => "an unknown version".to_owned(),
+        id => format!("version {id}"),
+    }
+}
+
 impl fmt::Display for LogDiffers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LogDiffers::NotWritten(change) => write!(
-                f,
-                "the log has version {} of key {}, which no client wrote",
-                change.after, change.key
-            ),
+            LogDiffers::NotWritten(LoggedChange { key, before, after: ABSENT }) => {
+                let before = version_text(*before);
+                write!(f, "the log has a deletion of key {key}, {before}, which no client wrote")
+            }
+            LogDiffers::NotWritten(LoggedChange { key, after, .. }) => {
+                let after = version_text(*after);
+                write!(f, "the log has {after} of key {key}, which no client wrote")
+            }
             LogDiffers::RolledBack(txn) => {
                 write!(f, "the log has changes of T{txn}, which was rolled back")
             }
             LogDiffers::Twice(txn) => write!(f, "the log has T{txn} in two places"),
             LogDiffers::Missing(txn, id) => {
-                write!(f, "T{txn} was committed, and the log lacks its version {id}")
+                let version = version_text(*id);
+                write!(f, "T{txn} was committed, and the log lacks its {version}")
             }
-            LogDiffers::Follows(change, wrong) => write!(
-                f,
-                "in the log version {} of key {} follows {}; clients, or the log before, say {wrong}",
-                change.after, change.key, change.before
-            ),
+            LogDiffers::Follows(LoggedChange { key, before, after }, wrong) => {
+                let [before, after, wrong] = [*before, *after, *wrong].map(version_text);
+                write!(
+                    f,
+                    "in the log {after} of key {key} follows {before}; clients, or the log \
+                     before, say {wrong}"
+                )
+            }
         }
     }
 }

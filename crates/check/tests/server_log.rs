@@ -43,9 +43,18 @@ fn a_log_that_differs_is_refused_by_the_first_difference() {
         ("x - 1, y - 2; x 1 6", "the log has changes of T4, which was rolled back"),
         ("x - 1; x 1 3; y - 2", "the log has T0 in two places"),
         ("x - 1, y - 2", "T1 was committed, and the log lacks its version 3"),
-        ("x - 1, y - 2; x - 3", "follows 0; clients, or the log before, say 1"),
-        ("x - 3; x 3 1, y - 2", "follows 0; clients, or the log before, say 1"),
-        ("x - 1, y - 2; y - 4", "follows 0; clients, or the log before, say 2"),
+        (
+            "x - 1, y - 2; x - 3",
+            "follows the first version; clients, or the log before, say version 1",
+        ),
+        (
+            "x - 3; x 3 1, y - 2",
+            "follows the first version; clients, or the log before, say version 1",
+        ),
+        (
+            "x - 1, y - 2; y - 4",
+            "follows the first version; clients, or the log before, say version 2",
+        ),
         ("x - 2", "which no client wrote"),
     ] {
         let mut history = history();

@@ -3,11 +3,23 @@
 //! MySQL and MariaDB stream it as to a replica ([`dbdyno_wire::mysql::row_log`]). PostgreSQL gives
 //! it decoded to a query, by its own plugin `test_decoding`, through a slot that lives as long as
 //! the session that made it.
+//!
+//! ```text
+//!   the log of a server:  ours   theirs   ours   theirs, whatever is in it   ours
+//!                          │                │                                 │
+//!   kept:                 database or schema, and table: the changes of a transaction
+//! ```
+//!
+//! The log is that of all accounts, and another one may have a table of the same name where it has
+//! the right to make one. A change is ours if the database or schema is ours as well; what others
+//! wrote is passed over before it is read, by PostgreSQL before it is sent.
 
 use dbdyno_check::ABSENT;
 use dbdyno_load::Connector;
+use dbdyno_model::{Dialect, Literal};
+use dbdyno_server::look_safely;
 use dbdyno_wire::mysql::MysqlConnection;
-use dbdyno_wire::mysql::row_log::{LogPosition, LoggedRow, RowChange};
+use dbdyno_wire::mysql::row_log::{LogPosition, LoggedRow, LoggedTable, RowChange};
 use dbdyno_wire::{Client, Endpoint, WireError};
 
 use crate::words::RANDOM as TABLE;
@@ -32,8 +44,16 @@ pub type RowLog = Vec<Vec<ColumnChange>>;
 
 /// A log that will be read from here on.
 pub(crate) enum LogReader {
-    Mysql(Endpoint, LogPosition),
-    Postgres(Box<dyn Client>),
+    Mysql {
+        endpoint: Endpoint,
+        from: LogPosition,
+        table: LoggedTable,
+    },
+    Postgres {
+        client: Box<dyn Client>,
+        /// What changes of the table begin with.
+        head: String,
+    },
 }
 
 impl LogReader {
@@ -41,16 +61,20 @@ impl LogReader {
     pub(crate) fn open_at_end(connector: &Connector) -> Result<LogReader, WireError> {
         match connector {
             Connector::Mysql(endpoint) => {
-                let position = MysqlConnection::connect(endpoint)?.row_log_position()?;
-                Ok(LogReader::Mysql(endpoint.clone(), position))
+                let mut client = MysqlConnection::connect(endpoint)?;
+                let table = client.logged_table(TABLE)?;
+                let from = client.row_log_position()?;
+                Ok(LogReader::Mysql { endpoint: endpoint.clone(), from, table })
             }
             Connector::Postgres(_) => {
                 let mut client = connector.connect_for_work()?;
+                let head = decoded_head(&mut *client)?;
                 client.run(&format!("ALTER TABLE {TABLE} REPLICA IDENTITY FULL"))?;
+                look_safely(&mut *client, Dialect::Postgres)?;
                 client.query(&format!(
-                    "SELECT pg_catalog.pg_create_logical_replication_slot('{SLOT}', 'test_decoding', true)"
+                    "SELECT pg_create_logical_replication_slot('{SLOT}', 'test_decoding', true)"
                 ))?;
-                Ok(LogReader::Postgres(client))
+                Ok(LogReader::Postgres { client, head })
             }
             _ => Err(WireError::Protocol("an embedded arm has no log for replicas".to_owned())),
         }
@@ -65,16 +89,12 @@ impl LogReader {
             Err(error) => failed = failed.take().or(Some(error)),
         };
         match self {
-            LogReader::Mysql(endpoint, from) => {
-                MysqlConnection::connect(&endpoint)?.row_log(&from, TABLE, &mut give)?;
+            LogReader::Mysql { endpoint, from, table } => {
+                MysqlConnection::connect(&endpoint)?.row_log(&from, &table, &mut give)?;
             }
-            LogReader::Postgres(mut client) => {
-                let sql = format!(
-                    "SELECT data FROM pg_catalog.pg_logical_slot_get_changes('{SLOT}', NULL, NULL)"
-                );
-                let rows = client.query(&sql)?;
-                let lines = rows.rows.iter().filter_map(|row| row.first()?.as_deref());
-                decoded(lines, &mut give)?;
+            LogReader::Postgres { mut client, head } => {
+                let rows = client.query(&changes_statement(&head))?;
+                decoded(&rows.rows, &head, &mut give)?;
                 client.close();
             }
         }
@@ -138,35 +158,54 @@ fn changed(changes: &[RowChange], columns: u16) -> Result<Vec<ColumnChange>, Wir
     Ok(all)
 }
 
-/// What `test_decoding` says, a line for each change between those of BEGIN and COMMIT.
-fn decoded<'a>(
-    lines: impl Iterator<Item = &'a str>,
+/// What `test_decoding` says first of a change of the table: its schema and name, quoted as SQL
+/// where they need it.
+fn decoded_head(client: &mut dyn Client) -> Result<String, WireError> {
+    let rows = client.query("SELECT pg_catalog.quote_ident(pg_catalog.current_schema())")?;
+    let schema = rows.first_value().ok_or_else(|| {
+        WireError::Protocol("no schema of search_path exists, so that no table is made".to_owned())
+    })?;
+    Ok(format!("table {schema}.{TABLE}: "))
+}
+
+/// Asks for the changes of our table alone; the server puts what others wrote aside on its disk.
+fn changes_statement(head: &str) -> String {
+    let literal = Literal::new(head, Dialect::Postgres);
+    format!(
+        "SELECT xid, data FROM pg_logical_slot_get_changes('{SLOT}', NULL, NULL) \
+         WHERE left(data, {}) = {literal}",
+        head.chars().count()
+    )
+}
+
+/// What `test_decoding` says: rows of a transaction's number and a change that begins with `head`.
+/// Transactions stand as they were committed, each in one piece.
+fn decoded(
+    rows: &[Vec<Option<String>>],
+    head: &str,
     give: &mut dyn FnMut(Vec<RowChange>),
 ) -> Result<(), WireError> {
-    let mut changes = Vec::new();
-    let head = format!(".{TABLE}: ");
-    for line in lines {
-        if line.starts_with("COMMIT") {
-            if !changes.is_empty() {
-                give(std::mem::take(&mut changes));
-            }
-        } else if let Some((_, change)) = line.split_once(head.as_str()) {
-            let (before, after) = match change.split_once(": ") {
-                Some(("INSERT", row)) => (None, Some(numbers(row))),
-                Some(("DELETE", row)) => (Some(numbers(row)), None),
-                Some(("UPDATE", rows)) if rows.contains("new-tuple:") => {
-                    let (old, new) = rows.split_once("new-tuple:").unwrap_or_default();
-                    (Some(numbers(old)), Some(numbers(new)))
-                }
-                _ => {
-                    let text = format!("a change that is not understood: {line}");
-                    return Err(WireError::Protocol(text));
-                }
-            };
-            changes.push(RowChange { before, after });
-        }
+    for transaction in rows.chunk_by(|one, next| one.first() == next.first()) {
+        let lines = transaction.iter().map(|row| row.get(1).and_then(Option::as_deref));
+        give(lines.map(|line| decoded_change(line, head)).collect::<Result<_, _>>()?);
     }
     Ok(())
+}
+
+fn decoded_change(line: Option<&str>, head: &str) -> Result<RowChange, WireError> {
+    let (before, after) = match line.and_then(|line| line.strip_prefix(head)?.split_once(": ")) {
+        Some(("INSERT", row)) => (None, Some(numbers(row))),
+        Some(("DELETE", row)) => (Some(numbers(row)), None),
+        Some(("UPDATE", rows)) if rows.contains("new-tuple:") => {
+            let (old, new) = rows.split_once("new-tuple:").unwrap_or_default();
+            (Some(numbers(old)), Some(numbers(new)))
+        }
+        _ => {
+            let text = format!("a change that is not understood: {}", line.unwrap_or("NULL"));
+            return Err(WireError::Protocol(text));
+        }
+    };
+    Ok(RowChange { before, after })
 }
 
 /// The values of `id[integer]:3 v0[bigint]:17 …`.
@@ -179,14 +218,20 @@ fn numbers(text: &str) -> Vec<Option<u64>> {
 mod tests {
     use super::*;
 
+    const HEAD: &str = "table public.dbdyno_random: ";
+
+    fn rows(changes: &[(&str, &str)]) -> Vec<Vec<Option<String>>> {
+        let row = |(xid, line): &(&str, &str)| vec![Some((*xid).into()), Some((*line).into())];
+        changes.iter().map(row).collect()
+    }
+
     #[test]
     fn decoded_changes_are_read_column_by_column() {
         let update = "table public.dbdyno_random: UPDATE: old-key: id[integer]:3 v0[bigint]:0 \
                       prev0[bigint]:0 v1[bigint]:4 prev1[bigint]:0 new-tuple: id[integer]:3 \
                       v0[bigint]:17 prev0[bigint]:0 v1[bigint]:4 prev1[bigint]:0";
-        let lines = ["BEGIN 7", update, "COMMIT 7", "BEGIN 8", "COMMIT 8"];
         let mut given = Vec::new();
-        decoded(lines.into_iter(), &mut |changes| given.push(changes)).unwrap();
+        decoded(&rows(&[("7", update)]), HEAD, &mut |changes| given.push(changes)).unwrap();
         assert_eq!(given.len(), 1);
         let change = ColumnChange { column: 0, key: 3, before: 0, after: 17 };
         assert_eq!(changed(&given[0], 2).unwrap(), [change]);
@@ -195,13 +240,29 @@ mod tests {
         let insert = "table public.dbdyno_random: INSERT: id[integer]:9 v0[bigint]:5 \
                       prev0[bigint]:0 v1[bigint]:6 prev1[bigint]:0";
         let delete = insert.replace("INSERT", "DELETE");
+        let lines = rows(&[("8", insert), ("8", &delete), ("9", update)]);
         let mut given = Vec::new();
-        let lines = [insert, &delete, "COMMIT 9"];
-        decoded(lines.into_iter(), &mut |changes| given.extend(changes)).unwrap();
-        let told = changed(&given, 1).unwrap();
+        decoded(&lines, HEAD, &mut |changes| given.push(changes)).unwrap();
+        assert_eq!(given.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+        let told = changed(&given[0], 1).unwrap();
         let change = |before, after| ColumnChange { column: 0, key: 9, before, after };
         assert_eq!(told, [change(ABSENT, 5), change(5, ABSENT)]);
-        let odd = "table public.dbdyno_random: TRUNCATE: (no-flags)";
-        assert!(decoded([odd].into_iter(), &mut |_| {}).is_err());
+        for odd in ["table public.dbdyno_random: TRUNCATE: (no-flags)", "BEGIN 7"] {
+            assert!(decoded(&rows(&[("7", odd)]), HEAD, &mut |_| {}).is_err());
+        }
+    }
+
+    /// A server that sends another table's changes all the same is not believed.
+    #[test]
+    fn only_changes_of_the_table_in_its_own_schema_are_asked_for_and_taken() {
+        let asked = changes_statement(HEAD);
+        let length = HEAD.len();
+        assert!(asked.contains(&format!("WHERE left(data, {length}) = 'table public.")), "{asked}");
+        let values = "INSERT: id[integer]:1 v0[bigint]:999 prev0[bigint]:3";
+        for other in ["mallory.dbdyno_random", "public.\"x.dbdyno_random\"", "public.dbdyno_rando"]
+        {
+            let line = format!("table {other}: {values}");
+            assert!(decoded(&rows(&[("7", &line)]), HEAD, &mut |_| {}).is_err(), "{line}");
+        }
     }
 }

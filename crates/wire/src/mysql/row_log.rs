@@ -69,7 +69,65 @@ pub struct LogPosition {
     pub offset: u32,
 }
 
+/// A table as the events of a log name it. The log has those of every account of the server, and
+/// another one may have a table of the same name in a database of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedTable {
+    /// The database.
+    pub database: String,
+    /// The table.
+    pub table: String,
+    /// Whether the server takes large and small letters of names for the same.
+    pub case: NameCase,
+}
+
+/// What large and small letters of names of tables mean to a server (`lower_case_table_names`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameCase {
+    /// They differ, or are made small before they are stored.
+    Distinct,
+    /// They are stored as they were written, and are the same.
+    Same,
+}
+
+impl LoggedTable {
+    fn is_named(&self, database: &[u8], table: &[u8]) -> bool {
+        self.case.is_same_name(&self.database, database)
+            && self.case.is_same_name(&self.table, table)
+    }
+}
+
+impl NameCase {
+    fn is_same_name(self, ours: &str, theirs: &[u8]) -> bool {
+        match self {
+            NameCase::Distinct => ours.as_bytes() == theirs,
+            NameCase::Same => std::str::from_utf8(theirs)
+                .is_ok_and(|theirs| theirs.to_lowercase() == ours.to_lowercase()),
+        }
+    }
+}
+
 impl MysqlConnection {
+    /// A table of the database of this session, as the log names it.
+    ///
+    /// # Errors
+    /// [`WireError::Server`] if the server does not answer, [`WireError::Protocol`] if the session
+    /// has no database.
+    pub fn logged_table(&mut self, table: &str) -> Result<LoggedTable, WireError> {
+        // The session speaks latin1, the log UTF-8.
+        let rows = self
+            .query("SELECT HEX(CONVERT(DATABASE() USING utf8)), @@global.lower_case_table_names")?;
+        let database = rows.first_value().and_then(text_of_hex);
+        let Some(database) = database.filter(|name| !name.is_empty()) else {
+            return Err(bad("the session has no database whose log could be read"));
+        };
+        let case = match rows.rows.first().and_then(|row| row.get(1)?.as_deref()) {
+            Some("2") => NameCase::Same,
+            _ => NameCase::Distinct,
+        };
+        Ok(LoggedTable { database, table: table.to_owned(), case })
+    }
+
     /// Where the row log stands now.
     ///
     /// # Errors
@@ -100,7 +158,7 @@ impl MysqlConnection {
     pub fn row_log(
         mut self,
         from: &LogPosition,
-        table: &str,
+        table: &LoggedTable,
         give: &mut dyn FnMut(Vec<RowChange>),
     ) -> Result<(), WireError> {
         // A replica that does not say that it knows checksums is refused; MariaDB sends events as
@@ -126,12 +184,17 @@ impl MysqlConnection {
 /// Takes events up to the end of the log.
 fn stream(
     channel: &mut Channel,
-    table: &str,
+    table: &LoggedTable,
     give: &mut dyn FnMut(Vec<RowChange>),
 ) -> Result<(), WireError> {
     let mut reading = Reading::of(table);
     loop {
         let head = channel.await_head()?;
+        // A row of whole numbers is small: an event of 16 MiB and more is of another table.
+        if head.is_full() && head.kind == OK {
+            channel.skip_packet(head)?;
+            continue;
+        }
         let payload = channel.take_payload(head)?;
         match payload.split_first() {
             Some((&OK, event)) => reading.event(event, give)?,
@@ -153,7 +216,7 @@ fn bad(what: &str) -> WireError {
 
 /// What is known while the log is read.
 struct Reading<'a> {
-    table: &'a str,
+    table: &'a LoggedTable,
     /// By number, the types of the columns of tables that are ours.
     tables: HashMap<u64, Vec<u8>>,
     changes: Vec<RowChange>,
@@ -172,7 +235,7 @@ const CHANGES_MAX: usize = 5_000_000;
 const NUMBERS_MAX: usize = 1_000;
 
 impl<'a> Reading<'a> {
-    fn of(table: &'a str) -> Reading<'a> {
+    fn of(table: &'a LoggedTable) -> Reading<'a> {
         Reading {
             table,
             tables: HashMap::new(),
@@ -220,21 +283,17 @@ impl<'a> Reading<'a> {
     fn map(&mut self, body: &mut Reader<'_>) -> Result<(), WireError> {
         let number = table_number(body)?;
         body.u16()?;
-        let length = usize::from(body.u8()?);
-        body.bytes(length + 1)?;
-        let length = usize::from(body.u8()?);
-        let name = body.bytes(length)?;
-        body.u8()?;
-        let columns = body.length_encoded()? as usize;
-        let types = body.bytes(columns)?;
-        if name == self.table.as_bytes() {
-            if self.tables.len() == NUMBERS_MAX {
-                return Err(bad("the log gives the table a new number again and again"));
-            }
-            self.tables.insert(number, types.to_vec());
-        } else {
-            self.tables.remove(&number);
+        let database = name(body)?;
+        let table = name(body)?;
+        self.tables.remove(&number);
+        if !self.table.is_named(database, table) {
+            return Ok(());
         }
+        if self.tables.len() == NUMBERS_MAX {
+            return Err(bad("the log gives the table a new number again and again"));
+        }
+        let columns = body.length_encoded()? as usize;
+        self.tables.insert(number, body.bytes(columns)?.to_vec());
         Ok(())
     }
 
@@ -274,6 +333,24 @@ impl<'a> Reading<'a> {
         }
         Ok(())
     }
+}
+
+/// A name with its length before it and a zero behind it.
+fn name<'b>(body: &mut Reader<'b>) -> Result<&'b [u8], WireError> {
+    let length = usize::from(body.u8()?);
+    let name = body.bytes(length)?;
+    body.u8()?;
+    Ok(name)
+}
+
+/// The text whose bytes are written in hexadecimal digits.
+fn text_of_hex(digits: &str) -> Option<String> {
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
+    let bytes = pairs.iter().map(|pair| {
+        let pair = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    String::from_utf8(bytes.collect::<Option<Vec<u8>>>()?).ok()
 }
 
 /// Six bytes.
@@ -328,6 +405,12 @@ mod tests {
         event
     }
 
+    /// The table `t` of the database `d`.
+    fn ours() -> LoggedTable {
+        let case = NameCase::Distinct;
+        LoggedTable { database: "d".to_owned(), table: "t".to_owned(), case }
+    }
+
     /// Table 7 `d`.`t` with an INT and a BIGINT.
     fn map() -> Vec<u8> {
         let mut body = vec![7, 0, 0, 0, 0, 0, 1, 0];
@@ -347,7 +430,8 @@ mod tests {
 
     #[test]
     fn a_transaction_is_given_when_it_is_committed() {
-        let mut reading = Reading::of("t");
+        let table = ours();
+        let mut reading = Reading::of(&table);
         let mut given = Vec::new();
         for event in [map(), update(1, Some(2)), update(2, None), event(kind::XID, &[0; 8])] {
             assert!(given.is_empty());
@@ -361,8 +445,9 @@ mod tests {
     /// Where the end of one is lost, the changes of two were taken for one.
     #[test]
     fn a_transaction_without_an_end_is_damage() {
+        let table = ours();
         for begins in kind::BEGINNINGS {
-            let mut reading = Reading::of("t");
+            let mut reading = Reading::of(&table);
             let mut read = |event: Vec<u8>| reading.event(&event, &mut |_| {});
             read(event(begins, &[])).unwrap();
             read(map()).unwrap();
@@ -372,9 +457,59 @@ mod tests {
         }
     }
 
+    /// What other accounts of the server do in databases of their own is no part of the history,
+    /// however their tables are named and whatever is in them.
+    #[test]
+    fn a_table_of_that_name_in_another_database_is_passed_over() {
+        let table = ours();
+        let mut reading = Reading::of(&table);
+        let mut given = Vec::new();
+        let mut foreign = map();
+        let at = HEADER + 9;
+        assert_eq!(foreign[at], b'd');
+        foreign[at] = b'm';
+        let mut texts = foreign.clone();
+        let types = texts.len() - 4;
+        texts[types..types + 2].copy_from_slice(&[15, 245]);
+        let xid = event(kind::XID, &[0; 8]);
+        let events = [
+            &foreign,
+            &update(1, Some(2)),
+            &xid,
+            // A number that was ours belongs to another table now.
+            &map(),
+            &texts,
+            &update(3, Some(4)),
+            &xid,
+            &event(kind::TABLE_MAP, &foreign[HEADER..types]),
+            &update(5, Some(6)),
+            &xid,
+            &map(),
+            &update(7, Some(8)),
+            &xid,
+        ];
+        for event in events {
+            reading.event(event, &mut |changes| given.extend(changes)).unwrap();
+        }
+        let before = given.iter().map(|change| change.before.as_ref().unwrap()[1]);
+        assert_eq!(before.collect::<Vec<_>>(), [Some(7)]);
+        assert_eq!(reading.given, 1, "what is passed over counts into no limit");
+    }
+
+    #[test]
+    fn names_are_compared_as_the_server_does() {
+        let mut table = ours();
+        assert!(table.is_named(b"d", b"t") && !table.is_named(b"D", b"t"));
+        table.case = NameCase::Same;
+        assert!(table.is_named(b"D", b"T") && !table.is_named(b"d", b"\xff"));
+        assert_eq!(text_of_hex("64C3A9").as_deref(), Some("dé"));
+        assert_eq!((text_of_hex("646"), text_of_hex("zz"), text_of_hex("ff")), (None, None, None));
+    }
+
     #[test]
     fn checksums_are_no_part_of_rows() {
-        let mut reading = Reading::of("t");
+        let table = ours();
+        let mut reading = Reading::of(&table);
         let mut given = 0;
         let format = event(kind::FORMAT, &[4, 0, CRC32, 9, 9, 9, 9]);
         let check = |event: Vec<u8>| [event, vec![9; CHECKSUM]].concat();
@@ -387,7 +522,8 @@ mod tests {
 
     #[test]
     fn rows_of_no_bytes_and_numbers_without_end_are_refused() {
-        let mut reading = Reading::of("t");
+        let table = ours();
+        let mut reading = Reading::of(&table);
         reading.event(&map(), &mut |_| {}).unwrap();
         let mut body = vec![7, 0, 0, 0, 0, 0, 1, 0, 2, 0, 2];
         // No column is present, so that a row takes no byte of what follows.
@@ -404,7 +540,8 @@ mod tests {
 
     #[test]
     fn damage_and_compression_are_said() {
-        let mut reading = Reading::of("t");
+        let table = ours();
+        let mut reading = Reading::of(&table);
         let mut told = |event: &[u8]| reading.event(event, &mut |_| {}).map_err(|e| e.to_string());
         assert!(told(&[0; 5]).unwrap_err().contains("a short event"));
         assert!(told(&event(40, &[])).unwrap_err().contains("binlog_transaction_compression"));
