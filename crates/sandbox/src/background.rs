@@ -207,7 +207,6 @@ impl BackgroundServer {
     ) -> Result<BackgroundServer, SandboxError> {
         let mut launched = self.clone();
         let (password, next) = password::read(&self.dir)?;
-        // Members log in to each other by the one that they were copied with.
         let is_doubtful = self.port == 0 || next.is_some();
         let recorded = BackgroundRecord {
             name: self.name.clone(),
@@ -228,8 +227,12 @@ impl BackgroundServer {
             let taken = password::take_root_away(release.product, &socket);
             taken.inspect_err(|_| end_processes(home, &self.dir))?;
         }
-        if self.membership.is_none() && (is_doubtful || ports == Ports::Lost) {
-            let renewed = password::renew_password(&self.dir, release, &socket);
+        if is_doubtful || ports == Ports::Lost {
+            // Members log in to each other, and get a new one together when all of them run.
+            let renewed = match self.membership {
+                Some(_) => password::note_doubt(&self.dir),
+                None => password::renew_password(&self.dir, release, &socket),
+            };
             renewed.inspect_err(|_| end_processes(home, &self.dir))?;
         }
         guard.release().map_err(SandboxError::io("release", &self.dir))?;

@@ -8,7 +8,8 @@
 //!
 //! A server starts with the password of its template, which others have, too; so it is given its
 //! own at its first start. Afterwards a new one is due whenever somebody else had its port: clients
-//! that were given its URL may have told that somebody the old one.
+//! that were given its URL may have told that somebody the old one. Servers that belong together
+//! get theirs together (`topology::renewal`).
 
 use std::fs;
 use std::path::Path;
@@ -38,6 +39,37 @@ pub(crate) fn save_password(dir: &Path, password: &Secret) -> Result<(), Sandbox
     write_private(&dir.join(HOLDS), password.expose())
 }
 
+/// Whether a new password is due, or one is on its way that may hold already.
+pub(crate) fn is_doubtful(dir: &Path) -> bool {
+    dir.join(NEXT).exists()
+}
+
+/// Has a new password be due, also if dbdyno ends before it is told.
+pub(crate) fn note_doubt(dir: &Path) -> Result<(), SandboxError> {
+    if is_doubtful(dir) {
+        return Ok(());
+    }
+    write_private(&dir.join(NEXT), &random_password()?)
+}
+
+/// The password that a server accepts at `endpoint`, its own socket: of two that may hold, the one
+/// that it takes; of a server that does not answer, the one that was last known to hold.
+pub(crate) fn accepted_password(
+    dir: &Path,
+    product: Product,
+    endpoint: &Endpoint,
+) -> Result<Secret, SandboxError> {
+    let (holds, next) = read(dir)?;
+    let Some(next) = next else { return Ok(holds) };
+    let is_next = is_refused(product, endpoint, &holds) && !is_refused(product, endpoint, &next);
+    Ok(if is_next { next } else { holds })
+}
+
+fn is_refused(product: Product, endpoint: &Endpoint, password: &Secret) -> bool {
+    let asked = Endpoint { password: password.clone(), ..endpoint.clone() };
+    matches!(connect(product, &asked), Err(WireError::Login(_)))
+}
+
 /// Gives the server at `endpoint`, its own socket, a new password.
 pub(crate) fn renew_password(
     dir: &Path,
@@ -45,12 +77,39 @@ pub(crate) fn renew_password(
     endpoint: &Endpoint,
 ) -> Result<(), SandboxError> {
     let fresh = Secret::new(random_password()?);
-    write_private(&dir.join(NEXT), fresh.expose())?;
-    let told = tell(release.product, &release.version, endpoint, &fresh);
+    prepare_next(dir, endpoint, &fresh)?;
+    tell_next(dir, release, endpoint, &fresh, &[])?;
+    adopt_next(dir)
+}
+
+/// Keeps the password that will be told next beside the one that holds at `endpoint`.
+pub(crate) fn prepare_next(
+    dir: &Path,
+    endpoint: &Endpoint,
+    fresh: &Secret,
+) -> Result<(), SandboxError> {
+    // It may stand in the file of the next one, which is written over.
+    save_password(dir, &endpoint.password)?;
+    write_private(&dir.join(NEXT), fresh.expose())
+}
+
+/// Tells a server its next password, after statements that its session needs.
+pub(crate) fn tell_next(
+    dir: &Path,
+    release: &Release,
+    endpoint: &Endpoint,
+    fresh: &Secret,
+    first: &[&str],
+) -> Result<(), SandboxError> {
+    let told = tell(release.product, &release.version, endpoint, fresh, first);
     told.map_err(|error| SandboxError::StartFailed {
         what: format!("giving the server in {} a new password failed: {error}", dir.display()),
         log: Vec::new(),
-    })?;
+    })
+}
+
+/// Has the next password be the one that holds: the server takes it.
+pub(crate) fn adopt_next(dir: &Path) -> Result<(), SandboxError> {
     let (next, holds) = (dir.join(NEXT), dir.join(HOLDS));
     fs::rename(&next, &holds).map_err(SandboxError::io("rename", &next))
 }
@@ -75,8 +134,12 @@ fn tell(
     version: &str,
     endpoint: &Endpoint,
     fresh: &Secret,
+    first: &[&str],
 ) -> Result<(), WireError> {
     let mut client = connect(product, endpoint)?;
+    for sql in first {
+        client.run(sql)?;
+    }
     let accounts = match bootstrap::accounts_question(product) {
         Some(question) => client.query(question)?,
         None => dbdyno_wire::Rows::default(),
@@ -91,4 +154,43 @@ fn tell(
     let proved = Endpoint { password: fresh.clone(), ..endpoint.clone() };
     connect(product, &proved)?.close();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::Transport;
+    use dbdyno_wire::Security;
+
+    use super::*;
+
+    fn nobody(dir: &Path) -> Endpoint {
+        Endpoint {
+            transport: Transport::Unix(dir.join("none").display().to_string()),
+            user: "dbdyno".to_owned(),
+            password: Secret::new("told"),
+            database: "dbdyno".to_owned(),
+            security: Security::without_tls(),
+        }
+    }
+
+    #[test]
+    fn doubt_outlives_its_process_and_ends_with_a_new_password() {
+        let dir = tempfile::tempdir().unwrap();
+        let (dir, endpoint) = (dir.path(), nobody(dir.path()));
+        save_password(dir, &Secret::new("old")).unwrap();
+        assert!(!is_doubtful(dir));
+        note_doubt(dir).unwrap();
+        let noted = read(dir).unwrap().1.unwrap();
+        note_doubt(dir).unwrap();
+        let again = read(dir).unwrap().1.unwrap();
+        assert!(is_doubtful(dir) && noted.expose() == again.expose(), "one may be told already");
+        let holds = accepted_password(dir, Product::MySql, &endpoint).unwrap();
+        assert_eq!(holds.expose(), "old", "nobody answers");
+        // The one that the server takes is not lost to the one that comes next.
+        prepare_next(dir, &endpoint, &Secret::new("fresh")).unwrap();
+        let (holds, next) = read(dir).unwrap();
+        assert_eq!((holds.expose(), next.unwrap().expose()), ("told", "fresh"));
+        adopt_next(dir).unwrap();
+        assert!(!is_doubtful(dir) && read(dir).unwrap().0.expose() == "fresh");
+    }
 }

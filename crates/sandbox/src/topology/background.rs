@@ -17,9 +17,10 @@ use dbdyno_model::{MemberRole, Product, Topology, TopologyShape, Transport};
 use dbdyno_wire::Endpoint;
 
 use super::member::Begins;
+use super::renewal::MemberPassword;
 use super::{
     at_once, check_support, fetch_requirements, galera, group, join, make_member, one_by_one,
-    replicas, settings,
+    renewal, replicas, settings,
 };
 use crate::allocator;
 use crate::background::{BackgroundServer, BackgroundState, Membership, end_processes};
@@ -29,6 +30,7 @@ use crate::error::SandboxError;
 use crate::home::Home;
 use crate::making::Making;
 use crate::options::LaunchOptions;
+use crate::password;
 use crate::release::Release;
 use crate::server::{
     Node, Seat, copy_data, lay_out, overlay_settings, own_security, socket_in, tell_database,
@@ -190,7 +192,7 @@ fn raise(
     let nodes = |members: &[BackgroundServer]| -> Result<Vec<Node>, SandboxError> {
         members.iter().map(|member| node(member, release)).collect()
     };
-    let up = if let Some(TopologyShape::Galera(_)) = shape {
+    let mut up = if let Some(TopologyShape::Galera(_)) = shape {
         let mut hall = Hall { home, release, template, members: members.to_vec() };
         galera::start_cluster(&mut hall, begins)?;
         hall.members
@@ -204,18 +206,38 @@ fn raise(
         up.extend(launch(others)?);
         up
     };
-    let nodes = nodes(&up)?;
+    let mut joining = nodes(&up)?;
     if begins == Begins::Now {
         // On the first only: the others get it from there.
-        tell_database(release.product, &nodes[0].endpoint).map_err(|error| {
-            nodes[0].error_with_log(format!("does not change its database: {error}"))
+        tell_database(release.product, &joining[0].endpoint).map_err(|error| {
+            joining[0].error_with_log(format!("does not change its database: {error}"))
         })?;
     }
-    if let Some(shape) = shape {
-        let seen = vec![nodes[0].port; nodes.len()];
-        join(&nodes, Topology { shape, delay: None }, &seen)?;
+    let Some(shape) = shape else { return Ok(up) };
+    let is_doubtful = up.iter().any(|member| password::is_doubtful(&member.dir));
+    if is_doubtful && release.product != Product::Postgres {
+        renewal::renew_each(release, shape, &passwords(&up, &joining))?;
+        joining = nodes(&up)?;
+    }
+    let seen = vec![joining[0].port; joining.len()];
+    join(&joining, Topology { shape, delay: None }, &seen)?;
+    if is_doubtful && release.product == Product::Postgres {
+        renewal::renew_through_source(release, &passwords(&up, &joining))?;
+        // Standbys read at their start where the source is, and by which password.
+        for standby in &up[1..] {
+            standby.stop(home)?;
+        }
+        replicas::point_standbys(&nodes(&up)?, &seen)?;
+        let again = launch(&up[1..])?;
+        up.splice(1.., again);
+        replicas::start_replication(&nodes(&up)?, &seen)?;
     }
     Ok(up)
+}
+
+fn passwords<'a>(members: &'a [BackgroundServer], nodes: &'a [Node]) -> Vec<MemberPassword<'a>> {
+    let pairs = members.iter().zip(nodes);
+    pairs.map(|(member, node)| MemberPassword { dir: &member.dir, node }).collect()
 }
 
 /// Background servers, and what is needed to start them.
@@ -274,21 +296,20 @@ fn data_of(dir: &Path) -> PathBuf {
 
 fn node(member: &BackgroundServer, release: &Release) -> Result<Node, SandboxError> {
     let role = member.member_role().map_or("", MemberRole::name);
+    let socket = socket_in(&member.dir.join("s"), release.product, member.port);
+    let mut endpoint = Endpoint {
+        transport: Transport::Unix(socket.display().to_string()),
+        user: USER.to_owned(),
+        password: member.password()?,
+        database: DATABASE.to_owned(),
+        security: own_security(release.product, &data_of(&member.dir)),
+    };
+    endpoint.password = password::accepted_password(&member.dir, release.product, &endpoint)?;
     Ok(Node {
         what: format!("{} {} ({}, {role})", release.product.name(), release.version, member.name),
         product: release.product,
         version: release.version.clone(),
-        endpoint: Endpoint {
-            transport: Transport::Unix(
-                socket_in(&member.dir.join("s"), release.product, member.port)
-                    .display()
-                    .to_string(),
-            ),
-            user: USER.to_owned(),
-            password: member.password()?,
-            database: DATABASE.to_owned(),
-            security: own_security(release.product, &data_of(&member.dir)),
-        },
+        endpoint,
         port: member.port,
         log: member.error_log(),
         data: data_of(&member.dir),

@@ -27,6 +27,7 @@ mod galera;
 mod group;
 mod lag;
 mod member;
+mod renewal;
 mod replicas;
 mod standing;
 

@@ -7,8 +7,8 @@
 //!                    that, and streams what comes after; a slot at the source keeps it
 //! ```
 //!
-//! A replica follows as our own account, whose password it was copied with. In PostgreSQL it stands
-//! in a file that only the server's account can read, never in an argument.
+//! A replica follows as our own account, which has one password on all members. In PostgreSQL it
+//! stands in a file that only the server's account can read, never in an argument.
 //!
 //! Rows are logged, not statements, in every release (`binlog_format=ROW`): a statement may do
 //! something else on a replica, and of the defaults this is the one that would compare apples with
@@ -191,7 +191,7 @@ pub(super) fn point_standbys(nodes: &[Node], seen: &[u16]) -> Result<(), Sandbox
         if !source.ask(|client, _| has_slot(client, &name))? {
             source.query(&format!("SELECT pg_create_physical_replication_slot('{name}', true)"))?;
         }
-        let password = node.endpoint.password.expose();
+        let password = nodes[0].endpoint.password.expose();
         let place = place_of_source(&nodes[0], &node.version, seen[number]);
         let lines = format!(
             "primary_conninfo = '{place} user={USER} password={password} \
