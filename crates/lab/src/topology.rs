@@ -135,7 +135,11 @@ fn cpu_name(member: u8) -> String {
 
 /// What was seen of those that follow, over the whole run.
 #[derive(Default)]
-pub(crate) struct Following(BTreeMap<(ArmIndex, u8), MemberReadings>);
+pub(crate) struct Following {
+    members: BTreeMap<(ArmIndex, u8), MemberReadings>,
+    /// Of each arm, connections of others that the ways between its members refused.
+    refused: BTreeMap<ArmIndex, u64>,
+}
 
 struct MemberReadings {
     role: MemberRole,
@@ -158,6 +162,7 @@ impl Following {
         ensemble: &Ensemble,
         round: &mut Round,
     ) {
+        self.refused.insert(arm, ensemble.refused_connections());
         match ensemble.member_standings() {
             Ok(all) => {
                 for standing in all {
@@ -170,7 +175,7 @@ impl Following {
             }
             // The run goes on: the first member is the one that is measured.
             Err(error) => {
-                for ((_, _), seen) in self.0.iter_mut().filter(|((of, _), _)| *of == arm) {
+                for ((_, _), seen) in self.members.iter_mut().filter(|((of, _), _)| *of == arm) {
                     seen.lost.get_or_insert_with(|| error.to_string());
                 }
             }
@@ -183,7 +188,7 @@ impl Following {
         standing: MemberStanding,
         events: u64,
     ) -> &mut MemberReadings {
-        let seen = self.0.entry((arm, standing.member)).or_insert_with(|| MemberReadings {
+        let seen = self.members.entry((arm, standing.member)).or_insert_with(|| MemberReadings {
             role: standing.role,
             rounds: 0,
             behind: 0,
@@ -207,7 +212,7 @@ impl Following {
 
     /// What the members used that are not in the cost of the server.
     fn cost(&self, arm: ArmIndex) -> Option<Warning> {
-        let of_arm = self.0.iter().filter(|((of, _), seen)| *of == arm && seen.cpu_ns > 0.0);
+        let of_arm = self.members.iter().filter(|((of, _), seen)| *of == arm && seen.cpu_ns > 0.0);
         let each = of_arm.map(|((_, member), seen)| {
             let us_per_op = seen.cpu_ns / 1e3 / seen.statements.max(1.0);
             format!("member {member} ({}) {us_per_op:.1} µs/op", seen.role.name())
@@ -225,11 +230,19 @@ impl Following {
 
     /// What the reader of the run must know.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
-        let mut arms: Vec<ArmIndex> = self.0.keys().map(|(arm, _)| *arm).collect();
+        let mut arms: Vec<ArmIndex> = self.members.keys().map(|(arm, _)| *arm).collect();
         arms.dedup();
         let mut warnings: Vec<Warning> =
             arms.into_iter().filter_map(|arm| self.cost(arm)).collect();
-        for ((arm, member), seen) in &self.0 {
+        for (arm, refused) in self.refused.iter().filter(|(_, refused)| **refused > 0) {
+            let text = format!(
+                "{arm}: {refused} connections to the delayed ways between its members were \
+                 refused: another account of this machine made them, or held so many that a \
+                 member found no room; look with `ss -tnp` for who does"
+            );
+            warnings.push(Warning::new(Severity::Caution, "way-intruders", text));
+        }
+        for ((arm, member), seen) in &self.members {
             let who = format!("{arm}: member {member} ({})", seen.role.name());
             if let Some(why) = &seen.lost {
                 let text = format!(
@@ -318,5 +331,15 @@ mod tests {
         let warnings = following.warnings();
         assert_eq!((warnings.len(), &*warnings[0].code), (1, "member-lost"));
         assert!(warnings[0].text.contains("IO No, SQL Yes"), "{}", warnings[0].text);
+    }
+
+    #[test]
+    fn intruders_of_a_way_are_said() {
+        let mut following = Following::default();
+        following.refused.insert(ArmIndex::BASE, 0);
+        following.refused.insert(ArmIndex::TEST, 7);
+        let warnings = following.warnings();
+        assert_eq!((warnings.len(), &*warnings[0].code), (1, "way-intruders"));
+        assert!(warnings[0].text.starts_with("test: 7 connections"), "{}", warnings[0].text);
     }
 }

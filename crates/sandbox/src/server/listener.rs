@@ -47,6 +47,28 @@ pub(crate) fn beyond_loopback(host: &dyn Host, pid: u32) -> Option<SocketAddr> {
     open.into_iter().find(|(_, inode)| ours.contains(inode)).map(|(address, _)| address)
 }
 
+/// The account that made the connection from `peer` to `own`, as far as the kernel shows it. Of a
+/// process that is gone the kernel says root.
+pub(crate) fn account_of(host: &dyn Host, peer: SocketAddr, own: SocketAddr) -> Option<u32> {
+    // A socket of IPv6 may have an address of IPv4.
+    let tables = ["net/tcp", "net/tcp6"];
+    tables.iter().find_map(|table| {
+        let table = host.kernel_text(&kernel::proc_path(table))?;
+        table.lines().find_map(|line| account_in_line(line, [peer, own]))
+    })
+}
+
+fn account_in_line(line: &str, ends: [SocketAddr; 2]) -> Option<u32> {
+    let mut words = line.split_whitespace().skip(1);
+    for end in ends {
+        let address = socket_address(words.next()?)?;
+        if (address.ip().to_canonical(), address.port()) != (end.ip(), end.port()) {
+            return None;
+        }
+    }
+    words.nth(4)?.parse().ok()
+}
+
 fn is_own(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
@@ -74,13 +96,18 @@ fn listening_inode(table: &str, port: u16) -> Option<u64> {
 fn listening(table: &str) -> impl Iterator<Item = (SocketAddr, u64)> {
     table.lines().filter_map(|line| {
         let mut words = line.split_whitespace().skip(1);
-        let (ip, port) = words.next()?.split_once(':')?;
+        let address = socket_address(words.next()?);
         if words.nth(1)? != LISTENS {
             return None;
         }
-        let port = u16::from_str_radix(port, 16).ok()?;
-        Some((SocketAddr::new(address(ip)?, port), words.nth(5)?.parse().ok()?))
+        Some((address?, words.nth(5)?.parse().ok()?))
     })
+}
+
+/// An address and a port, `0100007F:0CEA`.
+fn socket_address(word: &str) -> Option<SocketAddr> {
+    let (ip, port) = word.split_once(':')?;
+    Some(SocketAddr::new(address(ip)?, u16::from_str_radix(port, 16).ok()?))
 }
 
 /// An address as the kernel writes it: in words of four bytes, each as this processor has numbers.
@@ -119,6 +146,22 @@ mod tests {
         assert!(is_of(&Local, own, port).unwrap());
         drop(listener);
         assert!(!is_of(&Local, own, port).unwrap(), "nobody listens any more");
+    }
+
+    #[test]
+    fn a_connection_is_that_of_the_account_that_made_it() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (peer, own) = (client.local_addr().unwrap(), listener.local_addr().unwrap());
+        let us = Some(nix::unistd::geteuid().as_raw());
+        assert_eq!(account_of(&Local, peer, own), us);
+        assert_eq!(account_of(&Local, own, own), None);
+        let mapped = SocketAddr::new(Ipv4Addr::LOCALHOST.to_ipv6_mapped().into(), own.port());
+        let client = std::net::TcpStream::connect(mapped).unwrap();
+        let IpAddr::V6(ip) = client.local_addr().unwrap().ip() else { panic!("IPv6") };
+        let peer = SocketAddr::new(ip.to_canonical(), client.local_addr().unwrap().port());
+        assert_eq!(account_of(&Local, peer, own), us, "a socket of IPv6");
+        assert_eq!(account_in_line("0: 0:0 1 2 3 4 5", [peer, own]), None);
     }
 
     /// A line of a table, and the process that has the socket; addresses are words of this

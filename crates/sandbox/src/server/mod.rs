@@ -15,7 +15,7 @@ mod files;
 mod guard;
 mod images;
 mod launch;
-mod listener;
+pub(crate) mod listener;
 mod node;
 mod reach;
 mod seat;

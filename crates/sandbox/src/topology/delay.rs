@@ -13,25 +13,36 @@
 //! What was added is recorded for each piece: from the moment it was read to the moment it was
 //! given to the kernel again. It is at least the delay; what is above it is the lateness of our
 //! writer. Two more trips through the kernel's loopback come on top, which `delay=0ms` shows.
+//!
+//! A port of this machine is open to each of its accounts. Members need a few connections, which
+//! come from processes of their account: whoever connects as another one is refused, and nobody
+//! gets more connections than [`CONNECTIONS_MOST`], each of which takes four threads.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use dbdyno_host::SharedHost;
 use dbdyno_model::{LatencyHistogram, SharedHistogram};
 
 use crate::clock::{now_ns, sleep_until_ns};
+use crate::server::listener;
 
 /// What is read at once.
 const PIECE_BYTES: usize = 64 << 10;
 /// What may be on its way in one direction; then the reader waits, as a full network would let it.
 const ON_THE_WAY_BYTES: usize = 64 << 20;
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// Connections of a way at a time. A replica has one, a member of a group two for each other
+/// member, and one more while it recovers; the rest is for those that are lost and not yet gone.
+const CONNECTIONS_MOST: usize = 32;
+/// What connects without having a descriptor for it is asked again so much later.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// A delayed way to a server. Dropping it cuts its connections.
 #[derive(Debug)]
@@ -47,32 +58,38 @@ struct DelayState {
     delay_ns: u64,
     closed: AtomicBool,
     connections: Mutex<HashMap<u64, [TcpStream; 2]>>,
+    /// By whom a connection may be made.
+    host: SharedHost,
+    accounts: [u32; 2],
+    /// Connections that were refused.
+    refused: AtomicU64,
     /// Added on the way there, and on the way back.
     added: [SharedHistogram; 2],
 }
 
 impl Way {
-    /// A way from `from` to `to`; port 0 is any that is free.
-    pub(crate) fn open(from: SocketAddrV4, to: SocketAddrV4, one_way_ns: u64) -> io::Result<Way> {
+    /// A way from `from` to `to` for processes of these accounts; port 0 is any that is free.
+    pub(crate) fn open(
+        from: SocketAddrV4,
+        to: SocketAddrV4,
+        one_way_ns: u64,
+        host: &SharedHost,
+        accounts: [u32; 2],
+    ) -> io::Result<Way> {
         let listener = TcpListener::bind(from)?;
         let shared = Arc::new(DelayState {
             to: SocketAddr::V4(to),
             delay_ns: one_way_ns,
             closed: AtomicBool::new(false),
             connections: Mutex::default(),
+            host: host.clone(),
+            accounts,
+            refused: AtomicU64::new(0),
             added: [SharedHistogram::new(), SharedHistogram::new()],
         });
         let (accepting, door) = (Arc::clone(&shared), listener.try_clone()?);
         let acceptor = thread::Builder::new().name("way".into()).spawn(move || {
-            let mut number = 0;
-            while let Ok((stream, _)) = door.accept() {
-                if accepting.closed.load(Ordering::Acquire) {
-                    return;
-                }
-                number += 1;
-                // Whoever cannot be connected sees the end of the connection at once.
-                let _ = connect(&accepting, stream, number);
-            }
+            accept_connections(&accepting, &door);
         })?;
         Ok(Way { shared, listener, acceptor: Some(acceptor) })
     }
@@ -80,6 +97,11 @@ impl Way {
     /// The port that leads to the server.
     pub(crate) fn port(&self) -> io::Result<u16> {
         Ok(self.listener.local_addr()?.port())
+    }
+
+    /// Connections that were refused, since another account made them or there were too many.
+    pub(crate) fn refused_connections(&self) -> u64 {
+        self.shared.refused.load(Ordering::Relaxed)
     }
 
     /// What was added so far, on the way there and on the way back.
@@ -100,6 +122,44 @@ impl Drop for Way {
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
+    }
+}
+
+/// Lets in who may come, until the way is closed.
+fn accept_connections(shared: &Arc<DelayState>, door: &TcpListener) {
+    for number in 0.. {
+        let accepted = door.accept();
+        if shared.closed.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok((stream, peer)) = accepted else {
+            // For want of descriptors, which others may give back.
+            thread::sleep(ACCEPT_AGAIN);
+            continue;
+        };
+        let is_full = lock(&shared.connections).len() >= CONNECTIONS_MOST;
+        if is_full || !shared.lets_in(peer, &stream) {
+            shared.refused.fetch_add(1, Ordering::Relaxed);
+            continue;
+        }
+        // Whoever cannot be connected, or carried, sees the end of the connection at once.
+        if connect(shared, stream, number).is_err()
+            && let Some(streams) = lock(&shared.connections).remove(&number)
+        {
+            for stream in streams {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+    }
+}
+
+impl DelayState {
+    /// Whether the other end of a connection is of an account that may come. One that the kernel
+    /// does not show may: the number of connections is limited.
+    fn lets_in(&self, peer: SocketAddr, stream: &TcpStream) -> bool {
+        let Ok(own) = stream.local_addr() else { return false };
+        let account = listener::account_of(&*self.host, peer, own);
+        account.is_none_or(|account| self.accounts.contains(&account))
     }
 }
 
@@ -251,6 +311,21 @@ mod tests {
         port
     }
 
+    fn local_host() -> SharedHost {
+        Arc::new(dbdyno_host::Local)
+    }
+
+    /// A way for the account of this test.
+    fn way_to(port: u16, delay_ns: u64) -> Way {
+        let account = nix::unistd::geteuid().as_raw();
+        Way::open(ANYWHERE, localhost(port), delay_ns, &local_host(), [account; 2]).unwrap()
+    }
+
+    fn is_refused(stream: &mut TcpStream) -> bool {
+        let _ = stream.write_all(b"x");
+        !matches!(stream.read(&mut [0]), Ok(1))
+    }
+
     /// Round trips by the caller's own clock, in order of their length.
     fn trips(way: &Way, count: usize) -> Vec<u64> {
         let mut stream = TcpStream::connect(localhost(way.port().unwrap())).unwrap();
@@ -270,7 +345,7 @@ mod tests {
     #[test]
     fn no_trip_is_shorter_than_twice_the_delay_and_what_is_recorded_is_part_of_it() {
         const DELAY_NS: u64 = 3_000_000;
-        let way = Way::open(ANYWHERE, localhost(echo()), DELAY_NS).unwrap();
+        let way = way_to(echo(), DELAY_NS);
         let trips = trips(&way, 41);
         assert!(trips[0] >= 2 * DELAY_NS, "{trips:?}");
         let added = way.added_delay();
@@ -290,7 +365,7 @@ mod tests {
     fn latency_is_added_and_the_rate_is_not_limited() {
         const DELAY_NS: u64 = 50_000_000;
         const BYTES: usize = 8 << 20;
-        let way = Way::open(ANYWHERE, localhost(echo()), DELAY_NS).unwrap();
+        let way = way_to(echo(), DELAY_NS);
         let stream = TcpStream::connect(localhost(way.port().unwrap())).unwrap();
         let mut sender = stream.try_clone().unwrap();
         let sent: Vec<u8> = (0..BYTES).map(|at| (at % 251) as u8).collect();
@@ -310,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_way_that_is_closed_cuts_its_connections_and_one_that_leads_nowhere_ends_at_once() {
-        let way = Way::open(ANYWHERE, localhost(echo()), 0).unwrap();
+        let way = way_to(echo(), 0);
         let port = way.port().unwrap();
         let mut stream = TcpStream::connect(localhost(port)).unwrap();
         stream.write_all(b"x").unwrap();
@@ -320,8 +395,31 @@ mod tests {
         assert!(TcpStream::connect(localhost(port)).is_err());
 
         let nobody = TcpListener::bind(ANYWHERE).unwrap().local_addr().unwrap().port();
-        let way = Way::open(ANYWHERE, localhost(nobody), 0).unwrap();
+        let way = way_to(nobody, 0);
         let mut stream = TcpStream::connect(localhost(way.port().unwrap())).unwrap();
         assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    }
+
+    #[test]
+    fn whoever_is_no_member_is_refused_and_nobody_has_connections_without_end() {
+        let echo = echo();
+        let others = [nix::unistd::geteuid().as_raw() + 1; 2];
+        let way = Way::open(ANYWHERE, localhost(echo), 0, &local_host(), others).unwrap();
+        let mut stream = TcpStream::connect(localhost(way.port().unwrap())).unwrap();
+        assert!(is_refused(&mut stream));
+        assert_eq!(way.refused_connections(), 1);
+
+        let way = way_to(echo, 0);
+        let mut held: Vec<TcpStream> = Vec::new();
+        for _ in 0..CONNECTIONS_MOST {
+            let mut stream = TcpStream::connect(localhost(way.port().unwrap())).unwrap();
+            assert!(!is_refused(&mut stream));
+            held.push(stream);
+        }
+        assert_eq!(way.refused_connections(), 0);
+        let mut stream = TcpStream::connect(localhost(way.port().unwrap())).unwrap();
+        assert!(is_refused(&mut stream));
+        assert_eq!(way.refused_connections(), 1);
+        assert!(!is_refused(&mut held[0]), "those that are there go on");
     }
 }

@@ -32,13 +32,15 @@ mod replicas;
 mod standing;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
+use dbdyno_host::SharedHost;
 use dbdyno_model::{LatencyHistogram, MemberRole, Product, Topology, TopologyShape};
 use dbdyno_wire::WireError;
 
 use crate::catalog::at_least;
+use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::Home;
@@ -65,6 +67,9 @@ pub struct Ensemble {
     ways: Vec<Between>,
     /// What ways added that are gone, out of the first member and into it.
     past: [LatencyHistogram; 2],
+    /// Connections that ways refused that are gone.
+    past_refused: u64,
+    host: SharedHost,
     group_name: String,
 }
 
@@ -130,6 +135,8 @@ impl Ensemble {
             members: Vec::new(),
             ways: Vec::new(),
             past: [LatencyHistogram::new(), LatencyHistogram::new()],
+            past_refused: 0,
+            host: home.host().clone(),
             group_name: group::random_name()?,
         };
         for number in 0..topology.shape.members() {
@@ -196,6 +203,13 @@ impl Ensemble {
         Some(MeasuredDelay { out, back })
     }
 
+    /// Connections to ways between the members that were refused, since another account made them
+    /// or there were more than members make.
+    pub fn refused_connections(&self) -> u64 {
+        let ways = self.ways.iter().map(|between| between.way.refused_connections());
+        self.past_refused + ways.sum::<u64>()
+    }
+
     /// Words that are this instance's own, each with what stands for it wherever instances are
     /// compared.
     pub fn own_words(&self) -> Vec<(String, String)> {
@@ -219,6 +233,7 @@ impl Ensemble {
             back: LatencyHistogram::new(),
         });
         self.past = [out, back];
+        self.past_refused = self.refused_connections();
         self.ways.clear();
         self.raise(Begins::Again)
     }
@@ -287,9 +302,10 @@ impl Ensemble {
     fn open_ways(&self) -> Result<Vec<Between>, SandboxError> {
         let Some(delay) = self.topology.delay else { return Ok(Vec::new()) };
         let count = self.members.len();
+        let accounts = [child::account_of_servers(), nix::unistd::geteuid().as_raw()];
         let open = |from: usize, to: usize, at: SocketAddrV4| {
             let there = SocketAddrV4::new(Ipv4Addr::LOCALHOST, self.members[to].node().port);
-            let way = Way::open(at, there, delay.one_way_ns);
+            let way = Way::open(at, there, delay.one_way_ns, &self.host, accounts);
             let way = way.map_err(SandboxError::io("listen on", &PathBuf::from(at.to_string())))?;
             Ok(Between { from, to, way })
         };
@@ -502,9 +518,12 @@ fn at_once<T: Send, R: Send>(
 ) -> Result<Vec<R>, SandboxError> {
     thread::scope(|scope| {
         let what = &what;
-        let threads: Vec<_> =
-            items.into_iter().map(|item| scope.spawn(move || what(item))).collect();
-        let ends = threads.into_iter().map(|thread| match thread.join() {
+        let threads = items.into_iter().map(|item| {
+            let thread = thread::Builder::new().spawn_scoped(scope, move || what(item));
+            thread.map_err(SandboxError::io("start a thread beside", Path::new("the others")))
+        });
+        let threads: Vec<_> = threads.collect();
+        let ends = threads.into_iter().map(|thread| match thread?.join() {
             Ok(end) => end,
             Err(panic) => std::panic::resume_unwind(panic),
         });
