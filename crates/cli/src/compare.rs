@@ -119,7 +119,7 @@ pub(crate) fn measure_arms(
 /// Goes on with a run that stopped.
 pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
-    let mut store = session::open_own_store(place)?.with_trust(flags.trust_store);
+    let mut store = session::open_known_store(place)?.with_trust(flags.trust_store);
     let stop = session::stop_flag();
     let mut run = store.load(&store.resolve_run(&flags.run)?)?;
     origin::announce_run(&store, &run)?;

@@ -80,7 +80,7 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
             (store, arms::StoredPair::first(run))
         }
         None => {
-            let store = session::open_own_store(place)?.with_trust(flags.trust_store);
+            let store = session::open_known_store(place)?.with_trust(flags.trust_store);
             let pair = arms::load_pair(&store, &flags.run)?;
             (store, pair)
         }

@@ -7,7 +7,8 @@
 //!   second signal ─ the program ends at once
 //! ```
 
-use std::io::Read as _;
+use std::fs;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,18 +42,39 @@ fn home_of(place: &Place) -> Result<Home, Failure> {
     Ok(home)
 }
 
-/// Opens the store, to look at what it has.
+/// Opens the store, to look at what it has. A file that was named and is not there is not made.
 pub(crate) fn open_store(place: &Place) -> Result<Store, Failure> {
-    let path: PathBuf = match &place.store {
-        Some(path) => path.clone(),
-        None => home_of(place)?.store_path(),
-    };
+    let path = store_path(place)?;
+    if let Some(named) = &place.store
+        && fs::symlink_metadata(named).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    {
+        return Err(Failure::Usage(format!(
+            "there is no store {}: look at --store and DBDYNO_STORE; `dbdyno compare` makes one",
+            named.display()
+        )));
+    }
     Ok(Store::open(&path)?)
 }
 
-/// Opens the store, to begin runs in it or to go on with those that this home began.
+/// Opens the store, to begin runs in it.
 pub(crate) fn open_own_store(place: &Place) -> Result<Store, Failure> {
-    Ok(open_store(place)?.sealed_by(SealKey::from_secret(home_of(place)?.secret()?)))
+    sealed(Store::open(&store_path(place)?)?, place)
+}
+
+/// Opens the store, to go on with runs of it that this home began.
+pub(crate) fn open_known_store(place: &Place) -> Result<Store, Failure> {
+    sealed(open_store(place)?, place)
+}
+
+fn sealed(store: Store, place: &Place) -> Result<Store, Failure> {
+    Ok(store.sealed_by(SealKey::from_secret(home_of(place)?.secret()?)))
+}
+
+fn store_path(place: &Place) -> Result<PathBuf, Failure> {
+    Ok(match &place.store {
+        Some(path) => path.clone(),
+        None => home_of(place)?.store_path(),
+    })
 }
 
 /// The clock of an experiment by this plan, which goes on after so many rounds. Tests that stop or

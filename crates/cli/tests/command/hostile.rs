@@ -325,6 +325,9 @@ fn whoever_looks_away_changes_no_exit_code() {
         (&["--help"], 0),
         (&["no-such-command"], 2),
         (&["runs", "--store", "/nowhere/at/all"], 2),
+        (&["runs", "--store", "new.db"], 2),
+        (&["history", "--store", "new.db"], 2),
+        (&["published", "none.toml", "--store", "new.db"], 2),
         (&compare, 0),
     ] {
         let ended = |is_stderr| with_closed(home.command(args), is_stderr).code();
