@@ -11,6 +11,10 @@ const VARIABLE: &str = "variable.";
 const SETTING: &str = "setting.";
 /// Facts that begin so are there to compare two families; within one its own settings say more.
 const NEUTRAL: &str = "neutral.";
+/// Bytes of the redo log, of releases that spell them in two ways; of two with one spelling what
+/// they are set to says it.
+const REDO_BYTES: &str = "variable.innodb_redo_log_bytes";
+const REDO_CAPACITY: &str = "variable.innodb_redo_log_capacity";
 /// The rule of what each instance has of its own.
 const INSTANCE: &str = "instance";
 /// Rules of what two families spell and plan in their own ways.
@@ -32,7 +36,9 @@ pub fn audit_arms(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> Audi
     let all = names.len();
     for name in names {
         let [base, test] = [facts.base, facts.test].map(|facts| facts.facts.get(name).cloned());
-        if is_same(&base, &test) || (families == 1 && name.starts_with(NEUTRAL)) {
+        let is_told_otherwise = (families == 1 && name.starts_with(NEUTRAL))
+            || (name == REDO_BYTES && spell_redo_alike(facts));
+        if is_same(&base, &test) || is_told_otherwise {
             continue;
         }
         let rule = rules::rule_of(name);
@@ -58,6 +64,12 @@ pub fn audit_arms(arms: &PerArm<&ArmSpec>, facts: &PerArm<&Environment>) -> Audi
     // Names are in order already.
     unequal.sort_by_key(|(order, _)| *order);
     Audit { unequal: unequal.into_iter().map(|(_, one)| one).collect(), equal }
+}
+
+fn spell_redo_alike(facts: &PerArm<&Environment>) -> bool {
+    let [base, test] =
+        [facts.base, facts.test].map(|facts| facts.facts.contains_key(REDO_CAPACITY));
+    base == test
 }
 
 /// Whether two values are one, however they are written: a release says 75 where another says

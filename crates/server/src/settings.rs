@@ -59,6 +59,11 @@ pub fn settings(
             environment.set(format!("variable.{name}"), kept(name, value.as_deref(), instance));
         }
     }
+    match dialect {
+        Dialect::Mysql => innodb_state(client, &mut environment),
+        Dialect::Postgres => postgres_database(client, &mut environment),
+        Dialect::Engine | Dialect::Sqlite | Dialect::Rocksdb => {}
+    }
     neutral(dialect, &mut environment);
     build(client, dialect, &mut environment);
     Ok(environment)
@@ -89,6 +94,110 @@ fn with_session(
         }
     }
     server
+}
+
+/// What servers of MySQL's family do, in one word whatever their release calls it, and what no
+/// variable tells.
+fn innodb_state(client: &mut dyn Client, environment: &mut Environment) {
+    let status = client.query("SHOW GLOBAL STATUS LIKE 'Innodb_redo_log_%'");
+    let status = status.map(|status| status.rows).unwrap_or_default();
+    one_spelling(&status, environment);
+    if environment.get("variable.performance_schema") != "ON" {
+        return;
+    }
+    for kind in ["instruments", "consumers"] {
+        let sql =
+            format!("SELECT COUNT(*) FROM performance_schema.setup_{kind} WHERE enabled = 'YES'");
+        if let Some(count) = first_answer(client, &sql) {
+            environment.set(format!("variable.performance_schema_enabled_{kind}"), count);
+        }
+    }
+}
+
+/// Gives what releases spell in several ways one name: the level of isolation, whether the redo log
+/// is written (`ALTER INSTANCE DISABLE INNODB REDO_LOG`, from MySQL 8.0.21 on), and its bytes.
+fn one_spelling(status: &[Vec<Option<String>>], environment: &mut Environment) {
+    let facts = &mut environment.facts;
+    if let Some(level) = facts.remove("variable.tx_isolation") {
+        facts.entry("variable.transaction_isolation".to_owned()).or_insert(level);
+    }
+    let capacity = number_of(environment, "innodb_redo_log_capacity");
+    // MariaDB has one file from 10.6 on, and no variable for how many.
+    let files = number_of(environment, "innodb_log_files_in_group").unwrap_or(1);
+    let bytes = match capacity {
+        Some(capacity) => {
+            let resized = status_value(status, "Innodb_redo_log_capacity_resized");
+            resized.and_then(|bytes| bytes.parse().ok()).or(Some(capacity))
+        }
+        None => {
+            number_of(environment, "innodb_log_file_size").and_then(|size| size.checked_mul(files))
+        }
+    };
+    if capacity.is_some() {
+        // They are there still, and ignored.
+        environment.facts.remove("variable.innodb_log_file_size");
+        environment.facts.remove("variable.innodb_log_files_in_group");
+    }
+    if let Some(bytes) = bytes {
+        environment.set("variable.innodb_redo_log_bytes", bytes.to_string());
+        // A release that does not tell cannot leave it out.
+        let is_written = status_value(status, "Innodb_redo_log_enabled").unwrap_or("ON");
+        environment.set("variable.innodb_redo_log_enabled", is_written);
+    }
+}
+
+fn number_of(environment: &Environment, variable: &str) -> Option<u64> {
+    environment.get(&format!("variable.{variable}")).parse().ok()
+}
+
+fn status_value<'s>(status: &'s [Vec<Option<String>>], name: &str) -> Option<&'s str> {
+    status.iter().find_map(|row| match row.as_slice() {
+        [Some(own), Some(value), ..] if own.eq_ignore_ascii_case(name) => Some(value.as_str()),
+        _ => None,
+    })
+}
+
+/// By what the database of a PostgreSQL session compares texts, and what its tablespaces say that
+/// their pages cost. A release that has no other provider compares by libc.
+fn postgres_database(client: &mut dyn Client, environment: &mut Environment) {
+    let provider = format!("coalesce({}, 'c')", field_of_row("datlocprovider"));
+    if let Some(provider) = first_answer(client, &question_of_database(&provider)) {
+        let name = match provider.as_str() {
+            "c" => "libc",
+            "i" => "icu",
+            "b" => "builtin",
+            other => other,
+        };
+        environment.set("table.default.locale_provider", name);
+        let locale =
+            format!("coalesce({}, {})", field_of_row("datlocale"), field_of_row("daticulocale"));
+        let locale = first_answer(client, &question_of_database(&locale));
+        let locale = locale.unwrap_or_else(|| "none of its own".to_owned());
+        environment.set("table.default.locale", locale);
+    }
+    let options = first_answer(
+        client,
+        "SELECT coalesce(pg_catalog.string_agg(pg_catalog.concat(spcname, ' ', \
+         pg_catalog.array_to_string(spcoptions, ' ')), '; ' ORDER BY spcname), 'none') \
+         FROM pg_catalog.pg_tablespace WHERE spcoptions IS NOT NULL",
+    );
+    options.into_iter().for_each(|options| environment.set("tablespaces.options", options));
+}
+
+/// A field of the row of a catalogue, which a release may lack.
+fn field_of_row(column: &str) -> String {
+    format!("pg_catalog.jsonb_extract_path_text(row, '{column}')")
+}
+
+fn question_of_database(fact: &str) -> String {
+    format!(
+        "SELECT {fact} FROM (SELECT pg_catalog.to_jsonb(d) AS row FROM pg_catalog.pg_database d \
+         WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database()) AS own"
+    )
+}
+
+fn first_answer(client: &mut dyn Client, sql: &str) -> Option<String> {
+    Some(client.query(sql).ok()?.first_value()?.to_owned())
 }
 
 /// Letters of a password that no other value has in it by chance.
@@ -151,7 +260,8 @@ fn neutral(dialect: Dialect, environment: &mut Environment) {
     let variable = |name: &str| environment.get(&format!("variable.{name}")).to_owned();
     let (commit, buffer) = match dialect {
         Dialect::Mysql => {
-            let redo = variable("innodb_flush_log_at_trx_commit") == "1";
+            let redo = variable("innodb_flush_log_at_trx_commit") == "1"
+                && variable("innodb_redo_log_enabled") != "OFF";
             let binlog = variable("log_bin") != "ON" || variable("sync_binlog") == "1";
             let buffer = variable("innodb_buffer_pool_size").parse::<u64>().ok();
             (commit_of(redo, binlog), buffer.map(|bytes| bytes >> 20))
@@ -333,12 +443,46 @@ mod tests {
         assert_eq!(mysql([(commit, "1"), log[0], log[1]]), "syncs the redo log only, 128 MB");
         assert_eq!(mysql([(commit, "1"), ("log_bin", "OFF"), log[1]]), "is synced, 128 MB");
         assert_eq!(mysql([(commit, "2"), log[0], log[1]]), "is not synced, 128 MB");
+        let off = ("innodb_redo_log_enabled", "OFF");
+        assert_eq!(mysql([(commit, "1"), ("log_bin", "OFF"), off]), "is not synced, 128 MB");
         let postgres = |synchronous| {
             let buffers = ("shared_buffers", "16384 8kB");
             of(Dialect::Postgres, &[("fsync", "on"), ("synchronous_commit", synchronous), buffers])
         };
         assert_eq!(postgres("on"), "is synced, 128 MB");
         assert_eq!(postgres("off"), "is not synced, 128 MB");
+    }
+
+    #[test]
+    fn what_releases_spell_in_several_ways_has_one_name() {
+        let of = |variables: &[(&str, &str)], status: &[(&str, &str)]| {
+            let mut facts = Environment::default();
+            for (name, value) in variables {
+                facts.set(format!("variable.{name}"), *value);
+            }
+            let row = |(name, value): &(&str, &str)| {
+                vec![Some((*name).to_owned()), Some((*value).to_owned())]
+            };
+            one_spelling(&status.iter().map(row).collect::<Vec<_>>(), &mut facts);
+            facts
+        };
+        let size = ("innodb_log_file_size", "50331648");
+        let old = [("tx_isolation", "READ-COMMITTED"), size, ("innodb_log_files_in_group", "2")];
+        let mariadb = of(&old, &[]);
+        assert_eq!(mariadb.get("variable.transaction_isolation"), "READ-COMMITTED");
+        assert_eq!(mariadb.get("variable.tx_isolation"), "");
+        assert_eq!(mariadb.get("variable.innodb_redo_log_bytes"), "100663296");
+        assert_eq!(mariadb.get("variable.innodb_redo_log_enabled"), "ON");
+        assert_eq!(of(&[size], &[]).get("variable.innodb_redo_log_bytes"), "50331648");
+        let new = [("innodb_redo_log_capacity", "104857600"), size, ("transaction_isolation", "X")];
+        let status =
+            [("Innodb_redo_log_enabled", "OFF"), ("Innodb_redo_log_capacity_resized", "100663296")];
+        let mysql = of(&new, &status);
+        assert_eq!(mysql.get("variable.innodb_redo_log_bytes"), "100663296");
+        assert_eq!(mysql.get("variable.innodb_redo_log_enabled"), "OFF");
+        assert_eq!(mysql.get("variable.innodb_log_file_size"), "", "it is ignored");
+        assert_eq!(of(&new, &[]).get("variable.innodb_redo_log_bytes"), "104857600");
+        assert_eq!(of(&[], &[]).get("variable.innodb_redo_log_enabled"), "", "no InnoDB");
     }
 
     #[test]

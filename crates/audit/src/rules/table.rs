@@ -86,6 +86,7 @@ pub const RULES: &[Rule] = &[
             "variable.client_encoding",
             "variable.encoding",
             "table.*.collation",
+            "table.*.locale*",
         ],
         "a multi-byte character set cost MariaDB 5 % of processor time in many loads and 23 % of \
          instructions in one, and PostgreSQL several times the work where it counts characters, as \
@@ -99,6 +100,7 @@ pub const RULES: &[Rule] = &[
         &[
             "neutral.commit",
             "variable.innodb_flush_log_at_*",
+            "variable.innodb_redo_log_enabled",
             "variable.sync_binlog",
             "variable.log_bin",
             "variable.innodb_doublewrite",
@@ -341,7 +343,7 @@ pub const RULES: &[Rule] = &[
         "cost-constants",
         Topic::Optimizer,
         (Annotates, Annotates),
-        &["cost.*"],
+        &["cost.*", "tablespaces.options"],
         "the optimizers use different cost constants, so that plans may differ: compare plans, or \
          set mysql.server_cost, mysql.engine_cost or optimizer_*_cost alike",
         &[MYSQL_COSTS],
