@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use dbdyno_document::terminal;
+use dbdyno_judge::RunFigures;
 use dbdyno_model::experiment::{Expectation, RoundFigure, Sign};
 use dbdyno_model::published::FigureStanding;
 use dbdyno_model::{
@@ -93,7 +94,9 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     }
     let mut exits = Vec::new();
     if !experiment.published.tables.is_empty() {
-        let all = [experiment.printed_question(&flags.file).held_against(&run, Vec::new())?];
+        let judged = &mut RunFigures::of_run(&run);
+        let question = experiment.printed_question(&flags.file);
+        let all = [question.held_against(&run, judged, Vec::new())?];
         let style = screen::text_style(compare.told.output_shape().color);
         let text = terminal::render_document(&dbdyno_report::published_document(&all), &style);
         output::say_styled(&format!("\n{text}"), &style);
@@ -451,7 +454,7 @@ fn expectations(top: &FileSection<'_, '_>) -> Result<Vec<Expectation>, FileError
         return Ok(Vec::new());
     }
     let expect = top.required("expect", "[[expect]] with what, sign and why")?;
-    let all = expect.list()?;
+    let all = printed::limited_list(&expect)?;
     if all.is_empty() {
         return Err(expect.error("nothing is expected; write [[expect]] with what, sign and why"));
     }

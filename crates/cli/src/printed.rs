@@ -17,6 +17,7 @@
 
 use std::path::Path;
 
+use dbdyno_judge::RunFigures;
 use dbdyno_model::experiment::RoundFigure;
 use dbdyno_model::published::{
     ExplainedRows, FigureStanding, FoundSign, PublishedRow, PublishedTable, ReplicatedTable,
@@ -28,6 +29,9 @@ use dbdyno_workload::file::{FileEntry, FileSection};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+
+/// Tables, and expectations, of a file: each may ask for a figure of its own of every cell.
+const LIST_MOST: usize = 256;
 
 /// What a text printed, and who stands for whom.
 #[derive(Debug, Default)]
@@ -58,12 +62,13 @@ impl PrintedQuestion<'_> {
     pub(crate) fn held_against(
         &self,
         run: &Run,
+        judged: &mut RunFigures<'_>,
         signs: Vec<FoundSign>,
     ) -> Result<Replication, Failure> {
-        let table = |table: &PublishedTable| {
-            Ok(dbdyno_judge::replicate(run, table.clone(), self.figures.arms_of(table, run))?)
-        };
-        let tables = self.figures.tables.iter().map(table);
+        let tables = self.figures.tables.iter().map(|table| {
+            let arms = self.figures.arms_of(table, run);
+            Ok(dbdyno_judge::replicate(judged, table.clone(), arms)?)
+        });
         Ok(Replication {
             file: self.file.display().to_string(),
             question: self.question.to_owned(),
@@ -152,11 +157,27 @@ impl PublishedFigures {
             }
         }
         let tables = match top.value("published") {
-            Some(all) => all.list()?.into_iter().map(table).collect::<Result<Vec<_>, _>>()?,
+            Some(all) => limited_list(&all)?.into_iter().map(table).collect::<Result<_, _>>()?,
             None => Vec::new(),
         };
         Ok(PublishedFigures { tables, stands_for })
     }
+}
+
+/// The tables or expectations of a file, as many as are held against a run.
+pub(crate) fn limited_list<'a, 'i>(
+    all: &FileEntry<'a, 'i>,
+) -> Result<Vec<FileEntry<'a, 'i>>, FileError> {
+    let list = all.list()?;
+    if list.len() > LIST_MOST {
+        let count = list.len();
+        let text = format!(
+            "{count} of them, and at most {LIST_MOST} are held against a run; write \
+                            the others into a file of their own"
+        );
+        return Err(all.error(text));
+    }
+    Ok(list)
 }
 
 fn table(entry: FileEntry<'_, '_>) -> Result<PublishedTable, FileError> {
@@ -264,6 +285,15 @@ point-query = "another build"
             let error = read(&FILE.replacen(from, to, 1)).unwrap_err();
             assert!(error.contains(said), "{to}: {error}");
         }
+    }
+
+    #[test]
+    fn a_file_has_tables_that_somebody_reads() {
+        let table =
+            "[[published]]\nof = \"t\"\nbase = \"1\"\ntest = \"2\"\nratios = { scan = 0.9 }\n";
+        assert_eq!(read(&table.repeat(LIST_MOST)).unwrap().tables.len(), LIST_MOST);
+        let error = read(&table.repeat(LIST_MOST + 1)).unwrap_err();
+        assert!(error.contains("257 of them, and at most 256"), "{error}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use dbdyno_document::{csv, markdown, terminal};
+use dbdyno_judge::RunFigures;
 use dbdyno_model::experiment::RoundFigure;
 use dbdyno_model::published::{ExplainedRow, FoundSign, ReplicatedTable, Replication};
 use dbdyno_model::{Cell, Pairing, Run, RunPair};
@@ -29,7 +30,7 @@ pub(crate) fn show_published(place: &Place, flags: &PublishedFlags) -> Result<Ex
             "--explain has no shape in csv and svg; take text, markdown or json".to_owned(),
         ));
     }
-    let mut store = session::open_own_store(place)?;
+    let mut store = session::open_known_store(place)?;
     let (mut runs, mut all) = (Vec::new(), Vec::new());
     for file in &flags.files {
         let (run, found) = replication(&store, file, flags.run.as_deref())?;
@@ -70,7 +71,9 @@ fn replication(
         Some(run) => store.load(&store.resolve_run(run)?)?,
         None => newest(store, file, &experiment)?,
     };
-    let found = experiment.printed_question(file).held_against(&run, signs(&experiment, &run)?)?;
+    let mut judged = RunFigures::of_run(&run);
+    let signs = signs(&experiment, &run, &mut judged)?;
+    let found = experiment.printed_question(file).held_against(&run, &mut judged, signs)?;
     Ok((run, found))
 }
 
@@ -174,19 +177,21 @@ fn newest(store: &Store, file: &Path, experiment: &Experiment) -> Result<Run, Fa
 }
 
 /// Expectations, held against each other arm of a run.
-fn signs(experiment: &Experiment, run: &Run) -> Result<Vec<FoundSign>, Failure> {
+fn signs(
+    experiment: &Experiment,
+    run: &Run,
+    judged: &mut RunFigures<'_>,
+) -> Result<Vec<FoundSign>, Failure> {
     let mut signs = Vec::new();
     for pairing in run.plan.against_base() {
-        let pair = run.pair(pairing);
-        let comparison = dbdyno_judge::compare_pair(pair)?;
         let test = run.plan.arms[pairing.test].to_string();
         let test = (run.plan.arms.count() > 2).then_some(test);
         for expectation in &experiment.expectations {
-            let found = dbdyno_judge::figure_outcomes(pair, &comparison, &expectation.figure)?;
-            signs.extend(found.into_iter().map(|outcome| FoundSign {
+            let found = judged.cell_outcomes(pairing, &expectation.figure)?;
+            signs.extend(found.iter().map(|outcome| FoundSign {
                 expectation: expectation.clone(),
                 test: test.clone(),
-                outcome,
+                outcome: outcome.clone(),
             }));
         }
     }

@@ -55,6 +55,6 @@ pub use comparison::compare_run;
 pub use error::JudgeError;
 pub use expectation::figure_outcomes;
 pub use ledger::cell_ledger;
-pub use published::{agreement_of, replicate};
+pub use published::{RunFigures, agreement_of, replicate};
 pub use stored::compare_stored;
 pub use work::compare_work;

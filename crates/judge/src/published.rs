@@ -11,12 +11,14 @@
 //! rate: the share of the client is in neither. Verdicts rest on the rate, which is what was
 //! printed.
 
-use dbdyno_model::experiment::RoundFigure;
+use std::rc::Rc;
+
+use dbdyno_model::experiment::{FigureOutcome, RoundFigure};
 use dbdyno_model::published::{
     Agreement, FigureStanding, PublishedRow, PublishedTable, ReplicatedRow, ReplicatedTable,
     ratio_tolerance,
 };
-use dbdyno_model::{CellComparison, Comparison, Interval, Pairing, Run, RunPair, Severity};
+use dbdyno_model::{CellComparison, Comparison, Interval, Pairing, Run, Severity};
 use dbdyno_stats::agreement::rank_correlation;
 use dbdyno_stats::median;
 
@@ -24,13 +26,61 @@ use crate::arms::compare_pair;
 use crate::error::JudgeError;
 use crate::expectation::figure_outcomes;
 
+/// The figures of a run, each judged once however many tables ask for it.
+pub struct RunFigures<'r> {
+    run: &'r Run,
+    comparisons: Vec<(Pairing, Rc<Comparison>)>,
+    outcomes: Vec<(Pairing, RoundFigure, Rc<[FigureOutcome]>)>,
+}
+
+impl<'r> RunFigures<'r> {
+    /// Those of a run; none is judged yet.
+    pub fn of_run(run: &'r Run) -> RunFigures<'r> {
+        RunFigures { run, comparisons: Vec::new(), outcomes: Vec::new() }
+    }
+
+    /// What was found of a figure of two arms, in each cell of their comparison.
+    ///
+    /// # Errors
+    /// Figures that cannot be judged, which only a damaged store can hold.
+    pub fn cell_outcomes(
+        &mut self,
+        arms: Pairing,
+        figure: &RoundFigure,
+    ) -> Result<Rc<[FigureOutcome]>, JudgeError> {
+        let judged = self.outcomes.iter().find(|(of, what, _)| *of == arms && what == figure);
+        if let Some((.., outcomes)) = judged {
+            return Ok(Rc::clone(outcomes));
+        }
+        let comparison = self.pair_comparison(arms)?;
+        let outcomes = figure_outcomes(self.run.pair(arms), &comparison, figure)?;
+        let outcomes: Rc<[FigureOutcome]> = outcomes.into();
+        self.outcomes.push((arms, figure.clone(), Rc::clone(&outcomes)));
+        Ok(outcomes)
+    }
+
+    /// Two arms of the run, judged.
+    ///
+    /// # Errors
+    /// Rates that cannot be judged, which only a damaged store can hold.
+    fn pair_comparison(&mut self, arms: Pairing) -> Result<Rc<Comparison>, JudgeError> {
+        let judged = self.comparisons.iter().find(|(of, _)| *of == arms);
+        if let Some((_, comparison)) = judged {
+            return Ok(Rc::clone(comparison));
+        }
+        let comparison = Rc::new(compare_pair(self.run.pair(arms))?);
+        self.comparisons.push((arms, Rc::clone(&comparison)));
+        Ok(comparison)
+    }
+}
+
 /// Holds a printed table against the arms that stand for its releases; `None` where one of them was
 /// not measured.
 ///
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
 pub fn replicate(
-    run: &Run,
+    run: &mut RunFigures<'_>,
     published: PublishedTable,
     arms: Option<Pairing>,
 ) -> Result<ReplicatedTable, JudgeError> {
@@ -86,13 +136,15 @@ impl Ratio {
 }
 
 impl ArmRatios {
-    fn new(run: &Run, arms: Pairing, published: &PublishedTable) -> Result<ArmRatios, JudgeError> {
-        let run = run.pair(arms);
-        let comparison = compare_pair(run)?;
-        let figure = ratios(run, &comparison, published.clients, &published.what)?;
+    fn new(
+        run: &mut RunFigures<'_>,
+        arms: Pairing,
+        published: &PublishedTable,
+    ) -> Result<ArmRatios, JudgeError> {
+        let figure = ratios(run, arms, published.clients, &published.what)?;
         let mut by_server_cpu = Vec::new();
         if published.what == RoundFigure::Rate {
-            let costs = ratios(run, &comparison, published.clients, &RoundFigure::ServerCpu)?;
+            let costs = ratios(run, arms, published.clients, &RoundFigure::ServerCpu)?;
             by_server_cpu.extend(costs.into_iter().map(Ratio::reciprocal));
         }
         Ok(ArmRatios { figure, by_server_cpu })
@@ -118,15 +170,15 @@ impl ArmRatios {
 
 /// The ratios of a figure in the cells that are believed and have the clients of the text.
 fn ratios(
-    run: RunPair<'_>,
-    comparison: &Comparison,
+    run: &mut RunFigures<'_>,
+    arms: Pairing,
     clients: Option<u32>,
     figure: &RoundFigure,
 ) -> Result<Vec<Ratio>, JudgeError> {
-    let outcomes = figure_outcomes(run, comparison, figure)?;
-    let usable = comparison.cells.iter().zip(outcomes).filter(|(cell, _)| {
+    let (comparison, outcomes) = (run.pair_comparison(arms)?, run.cell_outcomes(arms, figure)?);
+    let usable = comparison.cells.iter().zip(&*outcomes).filter(|(cell, _)| {
         let is_blocked = cell.warnings.iter().any(|one| one.severity == Severity::Blocks);
-        !is_blocked && is_theirs(cell, comparison, clients)
+        !is_blocked && is_theirs(cell, &comparison, clients)
     });
     let ratios = usable.filter_map(|(cell, outcome)| {
         Some(Ratio {
@@ -216,7 +268,9 @@ mod tests {
             ("median of write", 2.0),
         ];
         let run = run();
-        let found = replicate(&run, table("rate", &rows), Some(Pairing::USUAL)).unwrap();
+        let found =
+            replicate(&mut RunFigures::of_run(&run), table("rate", &rows), Some(Pairing::USUAL))
+                .unwrap();
         let comparison = crate::compare_run(run.first_pair()).unwrap();
         let of = |load: &str| {
             comparison.cells.iter().find(|cell| cell.cell.load == load).map(|cell| cell.rqps)
@@ -250,19 +304,39 @@ mod tests {
             let each = if round.key.arm == ArmIndex::BASE { 10_000 } else { 12_500 };
             round.cost.server_cpu_ns = Some(round.statements * each);
         });
-        let found = replicate(&run, table("rate", &[("point-query", 0.8)]), Some(Pairing::USUAL));
+        let found = replicate(
+            &mut RunFigures::of_run(&run),
+            table("rate", &[("point-query", 0.8)]),
+            Some(Pairing::USUAL),
+        );
         let by_cpu = found.unwrap().rows[0].by_server_cpu.unwrap();
         assert!((by_cpu.estimate - 0.8).abs() < 1e-9, "{by_cpu:?}");
         assert!(by_cpu.low <= by_cpu.estimate && by_cpu.estimate <= by_cpu.high, "{by_cpu:?}");
-        let found = replicate(&run, table("cpu/o", &[("point-query", 1.25)]), Some(Pairing::USUAL));
+        let found = replicate(
+            &mut RunFigures::of_run(&run),
+            table("cpu/o", &[("point-query", 1.25)]),
+            Some(Pairing::USUAL),
+        );
         let row = &found.unwrap().rows[0];
         assert!((row.ours.unwrap().estimate - 1.25).abs() < 1e-9);
         assert_eq!(row.by_server_cpu, None, "of rates only");
     }
 
     #[test]
+    fn what_many_tables_ask_for_is_judged_once() {
+        let run = run();
+        let mut figures = RunFigures::of_run(&run);
+        for _ in 0..3 {
+            replicate(&mut figures, table("rate", &[("scan", 0.9)]), Some(Pairing::USUAL)).unwrap();
+        }
+        assert_eq!((figures.comparisons.len(), figures.outcomes.len()), (1, 2));
+    }
+
+    #[test]
     fn without_arms_nothing_is_testable() {
-        let found = replicate(&run(), table("rate", &[("scan", 0.9)]), None).unwrap();
+        let found =
+            replicate(&mut RunFigures::of_run(&run()), table("rate", &[("scan", 0.9)]), None)
+                .unwrap();
         assert_eq!(found.rows[0].standing, FigureStanding::NotTestable);
         assert_eq!(found.agreement, None);
     }
