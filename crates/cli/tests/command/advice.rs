@@ -72,10 +72,11 @@ const SHOWN_APART: [(&str, &str); 4] = [
 ];
 
 /// Options of other programs, by the files of which messages name them.
-const OF_OTHERS: [(&str, &[&str]); 7] = [
+const OF_OTHERS: [(&str, &[&str]); 8] = [
     ("cli/src/login/mod.rs", &["host", "login-path", "password"]),
     ("explain/src/profile/read.rs", &["stdio"]),
     ("explain/src/profile/perf_report.rs", &["no-group", "stdio"]),
+    ("explain/src/profile/rate.rs", &["freq"]),
     ("judge/src/history/file.rs", &["benchmark"]),
     ("judge/src/history/pgbench.rs", &["aggregate-interval", "progress"]),
     ("sandbox/src/cgroup.rs", &["scope"]),
