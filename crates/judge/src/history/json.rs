@@ -187,6 +187,8 @@ struct Rows {
     /// Cells of all rows.
     cells: usize,
     figures: Vec<String>,
+    /// Rows of documents that tell one moment for all of theirs.
+    rows_of_runs: usize,
     /// What is not looked at, in sentences.
     passed_over: Vec<String>,
 }
@@ -363,6 +365,7 @@ impl Rows {
     ) -> Result<(), String> {
         let date = object.get("context").and_then(|context| context.get("date"));
         let is_google = date.is_some();
+        self.rows_of_runs += benchmarks.len();
         let Some(date) = date.or_else(|| object.get("datetime")).and_then(text_of) else {
             return Err("it has benchmarks, but neither context.date nor datetime to say when; \
                         write a line {\"date\": …, \"qps\": …} for each run"
@@ -685,6 +688,7 @@ impl Rows {
         if self.forms == ["results of asv"] {
             without_skipped(&mut table);
         }
+        table.has_moments_of_runs = self.rows_of_runs == table.rows.len();
         table.passed_over.extend(self.passed_over);
         if self.forms == ["pytest-benchmark"] {
             order_by_commits(&mut table);

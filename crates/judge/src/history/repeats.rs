@@ -29,8 +29,9 @@ use super::when;
 /// Of fewer rows nothing shows that they were copied.
 const ROWS_LEAST: usize = 6;
 
-/// The rows of each run of a series, by their places in it: those of one moment and one version.
-/// `rows` are in the order of time, `keys` the moments of all rows.
+/// The rows of each run of a series, by their places in it: those of one moment and one version, or
+/// of one moment where it is that of a run. `rows` are in the order of time, `keys` the moments of
+/// all rows.
 pub(super) fn rows_by_run(
     table: &Table<'_>,
     rows: &[usize],
@@ -41,17 +42,17 @@ pub(super) fn rows_by_run(
     // Where the runs of the moment begin: those of two versions may take turns.
     let mut begin = 0;
     for (at, &row) in rows.iter().enumerate() {
-        let run_version = version.map(|column| table.cell(row, column));
-        let Some(run_version) = run_version.filter(|version| !version.is_empty()) else {
+        let run_version = version.map_or("", |column| table.cell(row, column));
+        if run_version.is_empty() && !table.has_moments_of_runs {
             runs.push(vec![at]);
             continue;
-        };
+        }
         if at > 0 && keys[rows[at - 1]] != keys[row] {
             begin = runs.len();
         }
         let mut of_moment = runs[begin..].iter_mut();
         let same = of_moment.find(|run| {
-            version.is_some_and(|column| table.cell(rows[run[0]], column) == run_version)
+            version.map_or("", |column| table.cell(rows[run[0]], column)) == run_version
         });
         match same {
             Some(run) => run.push(at),
@@ -77,8 +78,8 @@ pub(super) fn median_value(run: &[usize], values: &[Option<f64>]) -> Option<f64>
 pub(super) fn repeats_note(runs: &[Vec<usize>]) -> Option<Warning> {
     let rows: usize = runs.iter().map(Vec::len).sum();
     let text = format!(
-        "{rows} rows are repeats of {} runs, by their moment and their version: each run counts \
-         once, with the median.",
+        "{rows} rows are repeats of {} runs, by their moment and, where it is \
+         told, their version: each run counts once, with the median.",
         runs.len()
     );
     (rows > runs.len()).then(|| Warning::new(Severity::Note, "repeats", text))
@@ -172,6 +173,33 @@ mod tests {
 
     /// Ten rows of each of eight commits, which differ by more than their rows do: each was a
     /// level, and most such files alarmed.
+    /// Google Benchmark tells the date of a run, and a row for each of its repetitions.
+    #[test]
+    fn repetitions_of_google_benchmark_are_one_run() {
+        let mut text = String::new();
+        for day in 1..=24 {
+            let mut rows = Vec::new();
+            for repetition in 0..4 {
+                let time = 100 + 7 * (day * 5 % 8) + repetition;
+                rows.push(format!(
+                    "{{\"name\": \"BM\", \"run_type\": \"iteration\", \"repetitions\": 4, \
+                     \"repetition_index\": {repetition}, \"iterations\": 9, \"real_time\": {time}, \
+                     \"time_unit\": \"ns\"}}"
+                ));
+            }
+            text += &format!(
+                "{{\"context\": {{\"date\": \"2026-01-{day:02}T00:00:00+00:00\"}}, \
+                 \"benchmarks\": [{}]}}\n",
+                rows.join(", ")
+            );
+        }
+        let question = HistoryQuestion::of_figures(&["real_time"]);
+        let series = of_file("a.json", &text, &question).unwrap().series.remove(0);
+        let values: Vec<f64> = series.points.iter().map(|point| point.value).take(3).collect();
+        assert_eq!((series.points.len(), values), (24, vec![136.5, 115.5, 150.5]));
+        assert!(series.warnings.iter().any(|one| one.code == "repeats"));
+    }
+
     #[test]
     fn rows_of_one_moment_and_commit_are_one_run() {
         let text = |tells_commits: bool| {

@@ -96,6 +96,8 @@ pub(super) struct Table<'a> {
     /// Columns of outcomes that are written as 1 and 0, and which of them is good, if that is
     /// known.
     pub(super) outcomes: Vec<(usize, Option<Better>)>,
+    /// Whether a moment is that of a run, so that several rows of one are its repeats.
+    pub(super) has_moments_of_runs: bool,
     /// Why the rows have another order than the file tells at first sight, in a sentence.
     pub(super) of_order: Option<String>,
     /// What of the file is not in the table, in sentences.
@@ -125,6 +127,7 @@ impl<'a> Table<'a> {
             better: None,
             of_failures: Vec::new(),
             outcomes: Vec::new(),
+            has_moments_of_runs: false,
             of_order: None,
             passed_over: Vec::new(),
             lists: Vec::new(),
