@@ -117,8 +117,8 @@ fn without_hashes(name: &str) -> String {
 /// The function that a name is, without what compilers add, parameters, templates and what it
 /// returns.
 pub(super) fn plain_name(name: &str) -> String {
-    let name = one_function(name).replace(NAMELESS, "").replace("operator()", "operator_call");
-    let name = name.replace("[abi:cxx11]", "").replace("std::__cxx11::", "std::");
+    let whole = one_function(name).replace(NAMELESS, "").replace("operator()", "operator_call");
+    let name = whole.replace("[abi:cxx11]", "").replace("std::__cxx11::", "std::");
     let mut text = String::with_capacity(name.len());
     // `<A as Drop>::drop` of Rust is told from others by what stands in front.
     let own_depth = u32::from(name.starts_with('<'));
@@ -149,21 +149,23 @@ pub(super) fn plain_name(name: &str) -> String {
     while pieces.len() > 1 && pieces.last().is_some_and(|piece| is_number(piece)) {
         pieces.pop();
     }
-    without_result(&pieces.join("."))
+    without_result(&pieces.join("."), &whole)
 }
 
-/// What a function returns is told of templates only; `operator new`, `operator bool` and
-/// `<A as Drop>` are names with a space.
-fn without_result(name: &str) -> String {
+/// What a function returns is told of templates only, which end in their parameters. `operator
+/// bool`, `<A as Drop>`, and what other languages and tools write are names with a space.
+fn without_result(name: &str, whole: &str) -> String {
     if name.starts_with('<') {
         return name.to_owned();
     }
+    let is_template = whole.contains('<') && whole.contains('(');
     match name.find("operator ") {
         Some(at) => {
             let before = name[..at].rsplit(' ').next().unwrap_or_default();
             format!("{before}{}", &name[at..])
         }
-        None => name.rsplit(' ').next().unwrap_or_default().to_owned(),
+        None if is_template => name.rsplit(' ').next().unwrap_or_default().to_owned(),
+        None => name.to_owned(),
     }
 }
 
@@ -217,6 +219,9 @@ mod tests {
             ("operator new(unsigned long)", "operator new"),
             ("void* operator new[](unsigned long)", "operator new[]"),
             ("libc.so.6", "libc.so"),
+            ("Exec Query (2)", "Exec Query"),
+            ("malloc [libc-2.31.so]", "malloc [libc-2.31.so]"),
+            ("exec - f.rb:12", "exec - f.rb:12"),
             (
                 "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
                 "<alloc::vec::Vec as core::ops::Drop>::drop",
