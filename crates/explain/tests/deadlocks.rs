@@ -881,6 +881,24 @@ fn statements_that_contradict_each_other_are_of_two_deadlocks() {
     }
 }
 
+/// Servers in containers begin at the same numbers and are asked the same: the tables tell them
+/// apart.
+#[test]
+fn waits_for_locks_of_other_tables_are_of_two_deadlocks() {
+    for (server, text) in &TEXTS[4..] {
+        for other in [
+            text.replace("`dbdyno`.`stock`", "`tenant_2`.`stock`"),
+            text.replace("lock_mode X", "lock mode S"),
+        ] {
+            assert_ne!(other, **text, "{server}");
+            let read = [*text, &other].map(|text| read_deadlocks(text).tellings);
+            let gathered = gather_deadlocks(read.into_iter().flatten());
+            let counts: Vec<u64> = gathered.clusters.iter().map(|one| one.count).collect();
+            assert_eq!((&*counts, gathered.repeated), (&[1, 1][..], 0), "{server}: {gathered:?}");
+        }
+    }
+}
+
 /// A monitor shows its latest deadlock whenever it is asked.
 #[test]
 fn a_deadlock_that_is_shown_again_counts_once() {

@@ -11,8 +11,8 @@
 //! A monitor shows its latest deadlock whenever it is asked, and the log of an application repeats
 //! what the server's log has told. The victim of a deadlock is gone, and its transaction's number
 //! with it, so that the numbers of all transactions are of one deadlock of a server. Another server
-//! may give the same ones, as servers do that were made from one image; where statements contradict
-//! each other, deadlocks are two whatever their numbers and times are.
+//! may give the same ones, as servers do that were made from one image; where statements or what is
+//! waited for contradict each other, deadlocks are two whatever their numbers and times are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -143,7 +143,7 @@ fn without_contradictions(group: Vec<DeadlockTelling>) -> Vec<Vec<DeadlockTellin
         let from = parts.len().saturating_sub(PARTS_MOST);
         // The first of a part tells most.
         let mut late = parts[from..].iter_mut();
-        let same = late.find(|part| may_be_same(&part[0].parties, &telling.parties));
+        let same = late.find(|part| may_be_same(&part[0], &telling));
         let Some(part) = same else {
             parts.push(vec![telling]);
             continue;
@@ -157,9 +157,35 @@ fn without_contradictions(group: Vec<DeadlockTelling>) -> Vec<Vec<DeadlockTellin
     parts
 }
 
+/// Whether two tellings may be of one deadlock, by their statements and by what is waited for.
+fn may_be_same(one: &DeadlockTelling, other: &DeadlockTelling) -> bool {
+    !are_other_waits(one, other) && may_be_same_statements(&one.parties, &other.parties)
+}
+
+/// Whether both tell for each party what it waits for, and do not tell the same. A client is told
+/// less of a lock than the server's log has.
+fn are_other_waits(one: &DeadlockTelling, other: &DeadlockTelling) -> bool {
+    let witnesses = [one.identity.witness, other.identity.witness];
+    let by_clients = witnesses.into_iter().filter(|witness| *witness == Witness::Client).count();
+    let (of_one, of_other) = (waits(&one.parties), waits(&other.parties));
+    let are_whole = of_one.is_some() && of_other.is_some();
+    are_whole && by_clients != 1 && of_one != of_other
+}
+
+/// What parties wait for, in an order that does not depend on theirs; `None` if one is not told.
+fn waits(parties: &[DeadlockParty]) -> Option<Vec<&str>> {
+    if parties.iter().any(|party| party.waits_for.is_empty()) {
+        return None;
+    }
+    let mut waits: Vec<&str> =
+        parties.iter().flat_map(|party| &party.waits_for).map(String::as_str).collect();
+    waits.sort_unstable();
+    Some(waits)
+}
+
 /// Whether each statement that the one tells may be one that the other tells: it is the same, the
 /// beginning of it, or was not logged.
-fn may_be_same(one: &[DeadlockParty], other: &[DeadlockParty]) -> bool {
+fn may_be_same_statements(one: &[DeadlockParty], other: &[DeadlockParty]) -> bool {
     let (fewer, more) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     let (mut left, mut sought) = (statements(more), statements(fewer));
     // What is equal goes first, then beginnings: one that is missing is left for the rest.
