@@ -1138,12 +1138,13 @@ mod tests {
     /// Files of pyperf and of asv have their time, and follow one another.
     #[test]
     fn documents_of_pyperf_and_asv_are_read() {
-        let pyperf = |day: u32, value: f64| {
+        let pyperf = |day: u32, median: f64| {
+            let (less, value) = (median * 0.5, median * 1.5);
             format!(
                 "{{\"benchmarks\":[{{\"metadata\":{{\"name\":\"a\"}},\"runs\":[{{\"metadata\":{{\"date\":\
                  \"2026-01-0{day} 10:00:00.5\"}},\"values\":[{value},9]}},{{\"warmups\":[[1,77]],\
-                 \"values\":[{value}]}}]}}],\"metadata\":{{\"hostname\":\"h\",\"unit\":\"second\"}},\
-                 \"version\":\"1.0\"}}\n"
+                 \"values\":[{less},0]}}]}}],\"metadata\":{{\"hostname\":\"h\",\"unit\":\
+                 \"second\"}},\"version\":\"1.0\"}}\n"
             )
         };
         assert_eq!(points(&(pyperf(2, 0.25) + &pyperf(1, 0.125))), [0.125, 0.25], "in seconds");

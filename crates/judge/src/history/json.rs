@@ -456,9 +456,8 @@ impl Rows {
             };
             let values = |run: &Value| run.get("values").and_then(Value::as_array).cloned();
             let values = runs.filter_map(values).flatten().filter_map(|value| value.as_f64());
-            let mut values: Vec<f64> = values.collect();
-            values.sort_by(f64::total_cmp);
-            let Some(median) = values.get(values.len() / 2) else { continue };
+            let values: Vec<f64> = values.collect();
+            let Some(median) = dbdyno_stats::median(&values) else { continue };
             let unit = match told("unit").as_deref() {
                 None | Some("second") => "s".to_owned(),
                 Some(other) => other.to_owned(),

@@ -126,7 +126,7 @@ fn is_summed_up(list: &Value, beside: &[f64]) -> bool {
     numbers.sort_by(f64::total_cmp);
     let count = numbers.len();
     let mean = numbers.iter().sum::<f64>() / count as f64;
-    let median = f64::midpoint(numbers[(count - 1) / 2], numbers[count / 2]);
+    let median = dbdyno_stats::median(&numbers).unwrap_or(mean);
     let figures = [mean, median, numbers[0], numbers[count - 1]];
     figures.iter().any(|figure| {
         beside.iter().any(|number| (number - figure).abs() <= ROUNDING_MOST * figure.abs())

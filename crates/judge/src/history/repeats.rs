@@ -22,6 +22,7 @@
 use std::collections::{HashMap, HashSet};
 
 use dbdyno_model::{Severity, Warning};
+use dbdyno_stats::median;
 
 use super::table::Table;
 use super::when;
@@ -64,14 +65,8 @@ pub(super) fn rows_by_run(
 
 /// The median of what rows of a run have.
 pub(super) fn median_value(run: &[usize], values: &[Option<f64>]) -> Option<f64> {
-    let mut told: Vec<f64> = run.iter().filter_map(|&at| values[at]).collect();
-    told.sort_by(f64::total_cmp);
-    let middle = told.len() / 2;
-    match told.len() {
-        0 => None,
-        count if count.is_multiple_of(2) => Some(told[middle - 1].midpoint(told[middle])),
-        _ => Some(told[middle]),
-    }
+    let told: Vec<f64> = run.iter().filter_map(|&at| values[at]).collect();
+    median(&told)
 }
 
 /// That rows are repeats, where some are.
