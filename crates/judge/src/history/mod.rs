@@ -315,7 +315,7 @@ fn latest(
 ) -> Option<Warning> {
     let from = values.len().saturating_sub(LATEST);
     let strays: Vec<usize> = changes.strays.iter().copied().filter(|&at| at >= from).collect();
-    if let Some(latest) = stats::latest_values(values, changes, options.scale) {
+    if let Some(latest) = stats::latest_values(values, changes, options) {
         let of = match latest.count {
             1 => "The latest value is".to_owned(),
             count => format!("The latest {count} values are"),

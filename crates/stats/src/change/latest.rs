@@ -8,20 +8,24 @@
 //! What came last is what most readers ask about, and nothing that follows says whether it stays.
 //! *Far* is [`DEVIATIONS_LEAST`] robust standard deviations from the median of the [`NEIGHBOURS`]
 //! before, as for strays: how often noise is so far stands in
-//! `docs/journal/2026-11-29-levels-that-return.md`.
+//! `docs/journal/2026-11-29-levels-that-return.md`. Three or more are far, too, where they lie
+//! beyond all before them by more than the budget ([`is_beyond_all`]).
 
-use dbdyno_model::{ChangeScale, SeriesChanges, ShiftWeight};
+use dbdyno_model::{SeriesChanges, ShiftWeight};
 
+use super::ChangeOptions;
+use super::beyond::is_beyond_all;
 use super::scores::LEVEL_LEAST;
-use super::size::reported_size;
+use super::size::{budget_unit, reported_size};
 use crate::median::median_or_nan;
 
 /// As for strays.
 const DEVIATIONS_LEAST: f64 = 8.0;
 /// The values of the level before.
 const NEIGHBOURS: usize = 12;
-/// Of values that were all the same, what lies so far away is far.
-const SHARE_OF_EQUAL: f64 = 0.25;
+/// Of values that were all the same, what lies so many units of their last digit away is far: two
+/// values that round to neighbouring ones may be as near as noise that nobody sees.
+const UNITS_OF_EQUAL: f64 = 1.5;
 const ROUNDING: f64 = 1e-12;
 /// More values are found as a level.
 const COUNT_MOST: usize = 6;
@@ -43,8 +47,9 @@ pub struct LatestValues {
 pub fn latest_values(
     values: &[f64],
     changes: &SeriesChanges,
-    scale: ChangeScale,
+    options: &ChangeOptions,
 ) -> Option<LatestValues> {
+    let scale = options.scale;
     let scaled = super::scaled(values, scale).ok()?;
     let n = scaled.len();
     // The latest level, if it has values enough to be seen beside noise, or alarms by itself.
@@ -53,20 +58,29 @@ pub fn latest_values(
         .iter()
         .rfind(|shift| n - shift.first >= 2 * LEVEL_LEAST || shift.weight == ShiftWeight::Alarm);
     let from = level.map_or(0, |shift| shift.first);
-    let level: Vec<f64> = (from..n)
-        .filter(|at| changes.strays.binary_search(at).is_err())
-        .map(|at| scaled[at])
-        .collect();
+    let kept: Vec<usize> =
+        (from..n).filter(|at| changes.strays.binary_search(at).is_err()).collect();
+    let level: Vec<f64> = kept.iter().map(|&at| scaled[at]).collect();
+    let written: Vec<f64> = kept.iter().map(|&at| values[at]).collect();
+    let budget = options.budget * budget_unit(values, scale);
     let mut found = None;
     for count in 1..=COUNT_MOST.min(level.len().saturating_sub(LEVEL_LEAST)) {
-        let (before, latest) = level.split_at(level.len() - count);
-        let before = &before[before.len().saturating_sub(NEIGHBOURS)..];
-        let least = least_distance(&level[..level.len() - count], scale);
+        let (all_before, latest) = level.split_at(level.len() - count);
+        let before = &all_before[all_before.len().saturating_sub(NEIGHBOURS)..];
         let centre = median_or_nan(before);
-        let nearest = latest.iter().map(|value| (value - centre).abs()).fold(f64::MAX, f64::min);
         let is_above = latest[0] > centre;
         let is_one_side = latest.iter().all(|&value| (value > centre) == is_above);
-        if is_one_side && nearest > least && before.len() >= LEVEL_LEAST && least > ROUNDING {
+        if !is_one_side || before.len() < LEVEL_LEAST {
+            continue;
+        }
+        let nearest = latest.iter().map(|value| value - centre).min_by(by_distance)?;
+        let (_, latest_written) = written.split_at(written.len() - count);
+        let is_far = match equal_value(&written[..written.len() - count]) {
+            Some(equal) => is_far_from_equal(equal, latest_written),
+            None => nearest.abs() > least_distance(all_before),
+        };
+        let is_within = reported_size(nearest, scale).abs() < budget;
+        if is_far || (!is_within && is_beyond_all(all_before, latest)) {
             found = Some(LatestValues {
                 count,
                 size: reported_size(median_or_nan(latest) - centre, scale),
@@ -76,24 +90,48 @@ pub fn latest_values(
     found
 }
 
-/// How far from the level before a value is far. Where more than half of the values are equal, as
-/// errors that are always 0 and whole milliseconds are, the robust deviation knows nothing: there
-/// it is the plain one, and of values that were all the same a quarter of them; 0, which tells
-/// nothing, where those are too few.
-fn least_distance(values: &[f64], scale: ChangeScale) -> f64 {
+fn by_distance(one: &f64, other: &f64) -> std::cmp::Ordering {
+    one.abs().total_cmp(&other.abs())
+}
+
+/// How far from the level before a value is far; infinitely where that is not known. Where more
+/// than half of the values are equal, as errors that are mostly 0 are, the robust deviation knows
+/// nothing: there it is the plain one.
+fn least_distance(values: &[f64]) -> f64 {
     let robust = DEVIATIONS_LEAST * deviation(values);
-    if robust > ROUNDING || values.len() < NEIGHBOURS {
+    if robust > ROUNDING {
         return robust;
     }
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let plain = DEVIATIONS_LEAST * (squares / n).sqrt();
-    match scale {
-        _ if plain > ROUNDING => plain,
-        ChangeScale::Share => SHARE_OF_EQUAL,
-        ChangeScale::Difference => (SHARE_OF_EQUAL * mean.abs()).max(2.0 * ROUNDING),
-    }
+    if plain > ROUNDING && values.len() >= NEIGHBOURS { plain } else { f64::INFINITY }
+}
+
+/// The value that all of them are, if they are enough to say so.
+fn equal_value(values: &[f64]) -> Option<f64> {
+    let first = *values.first()?;
+    let are_equal = values.len() >= NEIGHBOURS && values.iter().all(|&value| value == first);
+    are_equal.then_some(first)
+}
+
+/// Whether all of `latest` are far from a value that all before them were: beside none, each is;
+/// else by what their last digit can round away.
+fn is_far_from_equal(equal: f64, latest: &[f64]) -> bool {
+    let digits = latest.iter().chain([&equal]).filter_map(|&value| last_digit(value)).min();
+    let unit = digits.map_or(0.0, |place| 10f64.powi(place));
+    let least = if equal == 0.0 { 0.0 } else { UNITS_OF_EQUAL * unit };
+    latest.iter().all(|value| (value - equal).abs() > least)
+}
+
+/// The place of the last decimal digit that is not 0, as a power of ten; none of 0.
+fn last_digit(value: f64) -> Option<i32> {
+    let text = format!("{value:e}");
+    let (digits, exponent) = text.split_once('e')?;
+    let behind_point = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
+    let exponent: i32 = exponent.parse().ok()?;
+    (value != 0.0).then_some(exponent - behind_point as i32)
 }
 
 /// A robust standard deviation: the larger one of values around their median, and of what lies
@@ -110,7 +148,7 @@ mod tests {
     use super::super::scores::draw_normal;
     use super::*;
     use crate::change::{ChangeOptions, change_points};
-    use dbdyno_model::random;
+    use dbdyno_model::{ChangeScale, random};
 
     /// The latest of 60 values with noise of 1 %, so many of them at this level, and whether a
     /// shift alarms there.
@@ -125,7 +163,7 @@ mod tests {
             .shifts
             .iter()
             .any(|shift| shift.first >= 50 && shift.weight == ShiftWeight::Alarm);
-        (latest_values(&values, &changes, options.scale), alarms)
+        (latest_values(&values, &changes, &options), alarms)
     }
 
     /// Half the level in the latest runs was in no note.
@@ -152,7 +190,7 @@ mod tests {
             let values: Vec<f64> = before.iter().cycle().take(57).chain(latest).copied().collect();
             let options = ChangeOptions { scale, ..ChangeOptions::with_budget(0.02) };
             let changes = change_points(&values, &options).unwrap();
-            latest_values(&values, &changes, scale).map(|found| found.count)
+            latest_values(&values, &changes, &options).map(|found| found.count)
         };
         let (share, difference) = (ChangeScale::Share, ChangeScale::Difference);
         for at in 1..=3 {
@@ -164,10 +202,28 @@ mod tests {
         }
         assert_eq!(latest(&[0.0], &[1.0], difference), Some(1), "an error is one");
         assert_eq!(latest(&[12.0], &[13.0], share), None, "whole milliseconds");
+        assert_eq!(latest(&[12.0], &[13.0; 2], share), None);
+        assert_eq!(latest(&[12.0], &[13.0; 3], share), Some(3), "three of 60");
+        assert_eq!(latest(&[500.0], &[620.0], share), Some(1), "twelve units");
+        assert_eq!(latest(&[0.25], &[0.26], share), None, "the last digit");
+        assert_eq!(latest(&[2_500.0], &[2_501.0; 4], share), None, "within the budget");
         let rates = [&[1000.0; 8][..], &[1001.0]].concat();
         assert_eq!(latest(&rates, &[1001.0], share), None);
         let mostly_none = [&[0.0; 9][..], &[500.0]].concat();
         assert_eq!(latest(&mostly_none, &[500.0], difference), None, "as before");
+    }
+
+    /// Three to five values, each beyond all 55 before, were no change and in no note where they
+    /// were nearer than eight standard deviations.
+    #[test]
+    fn few_values_beyond_all_others_are_told() {
+        for (count, level) in [(3, 1.06), (4, 1.06), (5, 0.94)] {
+            let told = (0..100).filter(|&seed| {
+                let (latest, alarms) = found(seed, count, level);
+                alarms || latest.is_some_and(|latest| latest.count >= count)
+            });
+            assert!(told.count() >= 95, "{count} at {level}");
+        }
     }
 
     #[test]

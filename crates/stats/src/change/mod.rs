@@ -33,6 +33,7 @@
 //! overlap. The second keeps series with two modes, one of which became rarer, from alarming.
 
 mod bend;
+mod beyond;
 mod energy;
 mod excess;
 mod jump;
@@ -192,12 +193,7 @@ fn shifts(
     slides: &[Slide],
     options: &ChangeOptions,
 ) -> Vec<Shift> {
-    let unit = match options.scale {
-        ChangeScale::Share => 1.0,
-        ChangeScale::Difference => {
-            median_or_nan(&values.iter().map(|value| value.abs()).collect::<Vec<f64>>())
-        }
-    };
+    let unit = size::budget_unit(values, options.scale);
     let end_of = |at: usize| cuts.get(at).map_or(values.len(), |cut| cut.first);
     let mut shifts = Vec::with_capacity(cuts.len());
     for (at, cut) in cuts.iter().enumerate() {

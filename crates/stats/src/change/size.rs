@@ -83,6 +83,17 @@ pub(super) fn reported_size(size: f64, scale: ChangeScale) -> f64 {
     }
 }
 
+/// What a budget is a share of, in the unit of sizes: 1 where those are shares themselves, else the
+/// median of all absolute values.
+pub(super) fn budget_unit(values: &[f64], scale: ChangeScale) -> f64 {
+    match scale {
+        ChangeScale::Share => 1.0,
+        ChangeScale::Difference => {
+            median_or_nan(&values.iter().map(|value| value.abs()).collect::<Vec<f64>>())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
