@@ -114,13 +114,17 @@ fn whole_runs(arguments: &[&str]) -> ExitCode {
 
 /// The rows of series that were counted anew in place of those of the same number.
 fn renewed(before: &str, counted: &str) -> String {
-    let series = |line: &str| line.split(',').next().and_then(|number| number.parse::<u32>().ok());
-    let is_new = |line: &&str| counted.lines().any(|new| series(new) == series(line));
+    let is_new =
+        |line: &&str| counted.lines().any(|new| series_of_line(new) == series_of_line(line));
     let kept = before.lines().skip(1).filter(|line| !is_new(line));
     let mut rows: Vec<&str> = kept.chain(counted.lines().skip(1)).collect();
-    rows.sort_by_key(|line| series(line));
+    rows.sort_by_key(|line| series_of_line(line));
     let head = counted.lines().next().unwrap_or_default();
     std::iter::once(head).chain(rows).flat_map(|line| [line, "\n"]).collect()
+}
+
+fn series_of_line(line: &str) -> Option<u32> {
+    line.split(',').next().and_then(|number| number.parse::<u32>().ok())
 }
 
 /// The page that says how often verdicts are right.

@@ -75,8 +75,11 @@ fn spell_redo_alike(facts: &PerArm<&Environment>) -> bool {
 /// Whether two values are one, however they are written: a release says 75 where another says
 /// 75.000000.
 fn is_same(base: &Option<String>, test: &Option<String>) -> bool {
-    let number = |value: &Option<String>| value.as_deref()?.parse::<f64>().ok();
-    base == test || number(base).is_some_and(|base| Some(base) == number(test))
+    base == test || parsed_number(base).is_some_and(|base| Some(base) == parsed_number(test))
+}
+
+fn parsed_number(value: &Option<String>) -> Option<f64> {
+    value.as_deref()?.parse::<f64>().ok()
 }
 
 fn change(

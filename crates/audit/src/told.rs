@@ -94,12 +94,15 @@ fn named(one: &Inequality) -> String {
         Some((_, last)) => last,
         None => name,
     };
-    let value = |value: &Option<String>| match value.as_deref() {
+    format!("{name} {} → {}", told_value(&one.base), told_value(&one.test))
+}
+
+fn told_value(value: &Option<String>) -> String {
+    match value.as_deref() {
         None => "not there".to_owned(),
         Some("") => "empty".to_owned(),
         Some(value) => clipped(value),
-    };
-    format!("{name} {} → {}", value(&one.base), value(&one.test))
+    }
 }
 
 fn clipped(value: &str) -> String {

@@ -104,10 +104,7 @@ pub struct Case {
 impl Case {
     /// What a server of this family is known for at this level.
     pub fn server_promise(&self, family: PromiseFamily, level: IsolationLevel) -> Promise {
-        let known = |(of, levels): &(PromiseFamily, Vec<IsolationLevel>)| {
-            *of == family && levels.contains(&level)
-        };
-        match self.prevented.iter().any(known) {
+        match self.prevented.iter().any(|(of, levels)| *of == family && levels.contains(&level)) {
             true => Promise::Prevents,
             false => Promise::Open,
         }

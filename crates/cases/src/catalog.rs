@@ -37,11 +37,13 @@ const STORIES: [(&str, &str); 22] = [
 /// # Panics
 /// Never for stories that a test has read.
 pub fn published_cases() -> Vec<Case> {
-    let read = |(file, text): (&str, &str)| match parse(text) {
-        Ok(case) => case,
-        Err(error) => panic!("{file}: {error}"),
-    };
-    STORIES.into_iter().map(read).collect()
+    STORIES
+        .into_iter()
+        .map(|(file, text)| match parse(text) {
+            Ok(case) => case,
+            Err(error) => panic!("{file}: {error}"),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -47,8 +47,9 @@ pub(crate) enum Says {
 impl Condition {
     /// Whether it holds of these answers; one that is not there makes nothing true.
     pub(crate) fn is_met_by<'a>(&self, answer: impl Fn(&str) -> Option<&'a StepAnswer>) -> bool {
-        let holds = |atom: &Atom| answer(&atom.name).is_some_and(|answer| atom.says.of(answer));
-        self.any_of.iter().any(|all| all.iter().all(holds))
+        self.any_of.iter().any(|all| {
+            all.iter().all(|atom| answer(&atom.name).is_some_and(|answer| atom.says.of(answer)))
+        })
     }
 }
 

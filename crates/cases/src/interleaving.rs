@@ -49,22 +49,23 @@ impl FromStr for InterleavingSize {
 
     fn from_str(text: &str) -> Result<InterleavingSize, String> {
         let numbers: Vec<Option<u8>> = text.split('x').map(|number| number.parse().ok()).collect();
-        let wrong = || {
-            format!(
-                "a shape is TRANSACTIONSxKEYSxOPERATIONS, each up to {MOST} and together up to 7, \
-                 as 2x2x2 or 3x2x2"
-            )
-        };
         let [Some(transactions), Some(keys), Some(operations)] = numbers[..] else {
-            return Err(wrong());
+            return Err(shape_advice());
         };
         let all = [transactions, keys, operations];
         let fits = all.iter().all(|number| (1..=MOST).contains(number)) && transactions >= 2;
         match fits && all.iter().sum::<u8>() <= 7 {
             true => Ok(InterleavingSize { transactions, keys, operations }),
-            false => Err(wrong()),
+            false => Err(shape_advice()),
         }
     }
+}
+
+fn shape_advice() -> String {
+    format!(
+        "a shape is TRANSACTIONSxKEYSxOPERATIONS, each up to {MOST} and together up to 7, \
+                 as 2x2x2 or 3x2x2"
+    )
 }
 
 /// One order: who does what, step by step. Each transaction ends with its commit.

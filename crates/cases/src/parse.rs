@@ -270,11 +270,10 @@ fn row(word: Line<'_>) -> Result<(i64, i64)> {
 /// `mysql serializable`, `postgres from repeatable-read`.
 fn promise(value: Line<'_>) -> Result<(PromiseFamily, Vec<IsolationLevel>)> {
     let mut words = value.words();
-    let names = || PromiseFamily::ALL.map(PromiseFamily::name).join(", ");
     let first = words.next().unwrap_or(value);
     let family = PromiseFamily::ALL.into_iter().find(|family| family.name() == first.text);
-    let family =
-        family.ok_or_else(|| first.error(format!("a promise begins with one of {}", names())))?;
+    let family = family
+        .ok_or_else(|| first.error(format!("a promise begins with one of {}", family_names())))?;
     let mut levels = Vec::new();
     let mut from = false;
     for word in words {
@@ -296,6 +295,10 @@ fn promise(value: Line<'_>) -> Result<(PromiseFamily, Vec<IsolationLevel>)> {
     } else {
         Ok((family, levels))
     }
+}
+
+fn family_names() -> String {
+    PromiseFamily::ALL.map(PromiseFamily::name).join(", ")
 }
 
 /// A condition, and where it names answers.

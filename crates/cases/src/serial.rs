@@ -74,10 +74,12 @@ pub fn has_serial_order(transactions: &[Vec<ValueOperation>], end: &[i64]) -> bo
 fn orders(count: u8) -> Vec<Vec<u8>> {
     let mut all = vec![Vec::new()];
     for next in 0..count {
-        let with = |order: &Vec<u8>| -> Vec<Vec<u8>> {
-            (0..=order.len()).map(|at| [&order[..at], &[next], &order[at..]].concat()).collect()
-        };
-        all = all.iter().flat_map(with).collect();
+        all = all
+            .iter()
+            .flat_map(|order: &Vec<u8>| -> Vec<Vec<u8>> {
+                (0..=order.len()).map(|at| [&order[..at], &[next], &order[at..]].concat()).collect()
+            })
+            .collect();
     }
     all
 }

@@ -59,11 +59,14 @@ fn code_of(cells: &[CellComparison], counts: &[CountComparison], gate: Option<Ga
         };
     }
     let undecided = cells.iter().any(|cell| cell.verdict == Verdict::Undecided);
-    // Where nothing else was measured the counts are the answer.
-    let open = |count: &CountComparison| count.verdict == CountVerdict::Undecided;
     if cells.is_empty() && !counts.is_empty() {
-        let undecided = counts.iter().any(open);
+        let undecided = counts.iter().any(is_open);
         return if undecided { Exit::CannotTell } else { Exit::Holds };
     }
     if undecided || cells.is_empty() { Exit::CannotTell } else { Exit::Holds }
+}
+
+/// Where nothing else was measured the counts are the answer.
+fn is_open(count: &CountComparison) -> bool {
+    count.verdict == CountVerdict::Undecided
 }

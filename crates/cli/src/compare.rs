@@ -24,11 +24,14 @@ pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
     let sides = std::iter::once(read_side("BASE", &flags.base));
     let sides = sides.chain(flags.tests.iter().map(|test| read_side("TEST", test)));
     let sides = sides.collect::<Result<Vec<Side>, Failure>>()?;
-    let server = |side: &Side| match side {
-        Side::Server(spec) => Some(spec.clone()),
-        Side::Stored(_) => None,
-    };
-    if let Some(arms) = sides.iter().map(server).collect::<Option<Vec<ArmSpec>>>() {
+    if let Some(arms) = sides
+        .iter()
+        .map(|side| match side {
+            Side::Server(spec) => Some(spec.clone()),
+            Side::Stored(_) => None,
+        })
+        .collect::<Option<Vec<ArmSpec>>>()
+    {
         return servers(place, flags, arms);
     }
     match sides.as_slice() {
@@ -76,14 +79,16 @@ pub(crate) fn measure_pair(place: &Place, flags: &Compare) -> Result<(Store, Run
 
 /// The servers that flags name.
 pub(crate) fn servers_of(flags: &Compare) -> Result<Vec<ArmSpec>, Failure> {
-    let arm = |(what, text): (&str, &String)| match read_side(what, text)? {
-        Side::Server(spec) => Ok(spec),
-        Side::Stored(_) => Err(Failure::Usage(
-            "BASE and TEST are servers; a stored run has been measured already".to_owned(),
-        )),
-    };
     let tests = flags.tests.iter().map(|test| ("TEST", test));
-    std::iter::once(("BASE", &flags.base)).chain(tests).map(arm).collect()
+    std::iter::once(("BASE", &flags.base))
+        .chain(tests)
+        .map(|(what, text)| match read_side(what, text)? {
+            Side::Server(spec) => Ok(spec),
+            Side::Stored(_) => Err(Failure::Usage(
+                "BASE and TEST are servers; a stored run has been measured already".to_owned(),
+            )),
+        })
+        .collect()
 }
 
 /// Measures servers as the flags say; `command` is what makes such a run again.

@@ -185,15 +185,18 @@ fn one(
     let clock = session::clock(run.plan(), store, run.whole.rounds.len())?;
     let began_ms = clock.unix_ms();
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock: clock.clone() };
-    let witness = |by| match by {
-        By::Instructions => Witness::Instructions,
-        By::Rate => Witness::Rate,
-    };
     let question = dbdyno_trials::ExplainQuestion {
         run,
         cell,
         beside,
-        by: if extent.counts_only { Some(Witness::Instructions) } else { extent.by.map(witness) },
+        by: if extent.counts_only {
+            Some(Witness::Instructions)
+        } else {
+            extent.by.map(|by| match by {
+                By::Instructions => Witness::Instructions,
+                By::Rate => Witness::Rate,
+            })
+        },
         rates: (!extent.counts_only).then_some(&rates),
         limit_ms,
         tool_version: env!("CARGO_PKG_VERSION"),
@@ -213,8 +216,11 @@ pub(crate) fn print_explanations(
             "--format csv has no shape for an explanation; take text, json or markdown".to_owned(),
         ));
     }
-    let document = || dbdyno_report::explanation_document(all);
-    output::print_document(shape, document, || dbdyno_report::explanation_json(all))?;
+    output::print_document(
+        shape,
+        || dbdyno_report::explanation_document(all),
+        || dbdyno_report::explanation_json(all),
+    )?;
     if let Some(path) = report {
         output::write_page(path, dbdyno_report::explanation_html(all))?;
     }

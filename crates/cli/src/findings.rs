@@ -183,10 +183,11 @@ impl<'r> RunFindings<'r> {
             if told.all {
                 return OF_ARMS.to_vec();
             }
-            let is_of_arms = |section: &args::Section| {
-                matches!(section, args::Section::Cost | args::Section::Notes)
-            };
-            if !told.section.iter().all(is_of_arms) {
+            if !told
+                .section
+                .iter()
+                .all(|section| matches!(section, args::Section::Cost | args::Section::Notes))
+            {
                 output::say_text(&format!(
                     "note   doubt, facts and engine are sections about one arm: dbdyno show {} \
                      --arm ARM --section doubt",

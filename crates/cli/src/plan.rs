@@ -524,14 +524,15 @@ fn driven(driving: &Driving) -> String {
 /// The newest runs that measured such arms with rounds of this length, newest first.
 pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
     let dialects = plan.pair_specs(Pairing::USUAL).map(ArmSpec::dialect);
-    let alike = |known: Plan| {
-        known.schedule.round_ns == plan.schedule.round_ns
-            && known.question.driving == plan.question.driving
-            && known.pair_specs(Pairing::USUAL).map(ArmSpec::dialect) == dialects
-    };
     let runs = store.list().map(|listed| listed.runs).unwrap_or_default();
     let newest = runs.into_iter().take(RUNS_LOOKED_AT);
-    let newest = newest.filter(|summary| store.plan(&summary.id).is_ok_and(alike));
+    let newest = newest.filter(|summary| {
+        store.plan(&summary.id).is_ok_and(|known| {
+            known.schedule.round_ns == plan.schedule.round_ns
+                && known.question.driving == plan.question.driving
+                && known.pair_specs(Pairing::USUAL).map(ArmSpec::dialect) == dialects
+        })
+    });
     newest.filter_map(|summary| store.load(&summary.id).ok()).collect()
 }
 

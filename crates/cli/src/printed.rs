@@ -82,19 +82,24 @@ impl PrintedQuestion<'_> {
 }
 
 fn origin(figures: &PublishedFigures, run: &Run) -> RunOrigin {
-    let arm = |arm: ArmIndex| {
-        let spec = &run.plan.arms[arm];
-        let theirs = figures.stands_for.iter().filter(|(_, own)| own == spec);
-        let version = run.environment[arm].get("server.version");
-        let version = if version.is_empty() { String::new() } else { format!(" ({version})") };
-        (theirs.map(|(release, _)| release.clone()).collect(), format!("{spec}{version}"))
-    };
     let fact = |name| run.environment[ArmIndex::BASE].get(name);
     RunOrigin {
         run: run.id.to_string(),
         started_unix_ms: run.started_unix_ms,
         command: without_places(&run.command),
-        arms: run.plan.arms.indices().map(arm).collect(),
+        arms: run
+            .plan
+            .arms
+            .indices()
+            .map(|arm| {
+                let spec = &run.plan.arms[arm];
+                let theirs = figures.stands_for.iter().filter(|(_, own)| own == spec);
+                let version = run.environment[arm].get("server.version");
+                let version =
+                    if version.is_empty() { String::new() } else { format!(" ({version})") };
+                (theirs.map(|(release, _)| release.clone()).collect(), format!("{spec}{version}"))
+            })
+            .collect(),
         host: format!("{} processors, {}", fact("host.cpu.logical"), fact("host.cpu.model")),
     }
 }

@@ -135,11 +135,13 @@ impl Log {
     /// Returns when all before a place beyond this one is durable, or `stop` says so: told whenever
     /// something is durable, and by [`Log::wake_waiters`].
     pub(crate) fn wait_beyond(&self, place: Lsn, stop: impl Fn() -> bool) -> Lsn {
-        let look = || {
-            let durable = self.durable_lsn();
-            (durable > place || stop()).then_some(durable)
-        };
-        self.shared.news.wait_until(look).1
+        self.shared
+            .news
+            .wait_until(|| {
+                let durable = self.durable_lsn();
+                (durable > place || stop()).then_some(durable)
+            })
+            .1
     }
 
     /// Lets those look again that wait in [`Log::wait_beyond`].

@@ -151,10 +151,9 @@ impl Meter {
 
     /// All counters, now.
     pub fn current_counts(&self) -> MeterCounts {
-        let sum = |counter: usize| {
+        MeterCounts(array::from_fn(|counter| {
             self.stripes.iter().map(|stripe| stripe.0[counter].load(Ordering::Relaxed)).sum()
-        };
-        MeterCounts(array::from_fn(sum))
+        }))
     }
 }
 

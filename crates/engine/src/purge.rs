@@ -89,10 +89,9 @@ pub(crate) fn forget_entries(
     let Some(row) = &gone.row else { return };
     for index in table.indexes() {
         let entry = entry_of(table, index, key, row);
-        let has = |version: &RowVersion| {
+        if left.all_versions().any(|version| {
             version.row.as_ref().is_some_and(|row| entry_of(table, index, key, row) == entry)
-        };
-        if left.all_versions().any(has) {
+        }) {
             continue;
         }
         index.entries.edit_entry(&entry, TrxId::NOBODY, |known, next| {

@@ -122,18 +122,21 @@ fn make(control: &mut dyn Client, case: &Case) -> Result<(), WireError> {
 
 /// The statement with the table's own name where the story says `test`.
 pub(crate) fn with_table(sql: &str, table: &str) -> String {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut text = String::new();
     let mut rest = sql;
     while let Some(at) = rest.find(NAME_IN_STORIES) {
         let behind = &rest[at + NAME_IN_STORIES.len()..];
-        let stands_alone = !rest[..at].ends_with(is_part) && !behind.starts_with(is_part);
+        let stands_alone = !rest[..at].ends_with(is_name_char) && !behind.starts_with(is_name_char);
         text.push_str(&rest[..at]);
         text.push_str(if stands_alone { table } else { NAME_IN_STORIES });
         rest = behind;
     }
     text.push_str(rest);
     text
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

@@ -97,7 +97,6 @@ pub(crate) fn on_threads(
         }
         AskingLimit::Transactions(count) => (count, None),
     };
-    let ns = || u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
     let clients = world.clients(engine);
     let ended: Vec<Result<Client, EngineError>> = thread::scope(|scope| {
         let (world, is_over) = (&world, &is_over);
@@ -106,7 +105,9 @@ pub(crate) fn on_threads(
                 while client.open.is_some()
                     || (client.done < most && !is_over.load(Ordering::Relaxed))
                 {
-                    client.turn(world, &ns)?;
+                    client.turn(world, &|| {
+                        u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX)
+                    })?;
                 }
                 Ok(client)
             })
@@ -142,7 +143,6 @@ pub(crate) fn in_one_thread(
     let mut clients = world.clients(&engine);
     let _nobody_waits = engine.interrupt_waits();
     let turns = AtomicU64::new(0);
-    let now = || turns.fetch_add(1, Ordering::Relaxed);
     let mut random = stream(&[load.seed, u64::MAX]);
     loop {
         let at_work: Vec<usize> = (0..clients.len())
@@ -151,7 +151,7 @@ pub(crate) fn in_one_thread(
         let Some(at) = at_work.get(random.next_below(at_work.len().max(1) as u64) as usize) else {
             return Ok(written(clients));
         };
-        clients[*at].turn(&world, &now)?;
+        clients[*at].turn(&world, &|| turns.fetch_add(1, Ordering::Relaxed))?;
         if random.next_below(PURGE_EVERY) == 0 {
             engine.purge();
         }
@@ -525,13 +525,10 @@ fn name_absences(records: &mut [u8]) {
     const END_MORE: usize = 32;
     let mut deletions: Vec<(u64, u32, bool)> = Vec::new();
     let mut absences: Vec<(usize, u64)> = Vec::new();
-    let word = |records: &[u8], at: usize| {
-        u64::from_le_bytes(records[at..at + 8].try_into().expect("eight bytes"))
-    };
     // Where the deletions and the absences of the transaction begin.
     let (mut at, mut open, mut absent) = (0, 0, 0);
     while at < records.len() {
-        let (head, values) = (word(records, at), word(records, at + 8));
+        let (head, values) = (word_at(records, at), word_at(records, at + 8));
         let (table, key) = ((head >> 48) as usize & 0xfff, head & ((1 << 48) - 1));
         match head >> 60 {
             15 => {
@@ -566,6 +563,10 @@ fn name_absences(records: &mut [u8]) {
         let id = found.map_or(MISSING, |(_, id, _)| *id);
         records[at + 8..at + 12].copy_from_slice(&id.to_le_bytes());
     }
+}
+
+fn word_at(records: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(records[at..at + 8].try_into().expect("eight bytes"))
 }
 
 #[cfg(test)]

@@ -119,10 +119,11 @@ impl Bench<'_, '_> {
         let (txns, versions) = judge.retained_counts();
         told.kept = (told.kept.0.max(txns), told.kept.1.max(versions));
         told.counted = judge.counted_transactions();
-        let is_broken = |(level, verdict): &(Level, OnlineVerdict)| {
-            *level == told.promise && matches!(verdict, OnlineVerdict::Broken(_))
-        };
-        if told.broken_at.is_none() && judge.level_verdicts().iter().any(is_broken) {
+        if told.broken_at.is_none()
+            && judge.level_verdicts().iter().any(|(level, verdict)| {
+                *level == told.promise && matches!(verdict, OnlineVerdict::Broken(_))
+            })
+        {
             told.broken_at = Some(told.counted);
         }
     }

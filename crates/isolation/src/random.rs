@@ -129,11 +129,12 @@ impl Bench<'_, '_> {
                 break;
             }
             self.report_progress(&format!("{level}: random transactions, {}", load.extent));
-            let is_stopped = || self.is_stopped();
             let written = match load.threads {
                 Threads::OneForAll => in_one_thread(arm.design(), level, discipline, load),
                 Threads::OneEach => {
-                    on_threads(arm.engine(), level, discipline, load, self.clock, &is_stopped)
+                    on_threads(arm.engine(), level, discipline, load, self.clock, &|| {
+                        self.is_stopped()
+                    })
                 }
             };
             let (records, refused) = written.map_err(|error| {

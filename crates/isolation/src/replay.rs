@@ -136,7 +136,6 @@ impl Bench<'_, '_> {
         let wanted = |name: &str| {
             occurs.split(" and ").find_map(|atom| atom.strip_prefix(name)?.strip_prefix(" is "))
         };
-        let table = |sql: &str| with_table(sql, TABLE);
         let rows = case.rows.iter().map(|(id, value)| format!("({id}, {value}, 0)"));
         let mut out = format!(
             "-- {} at {level}.\n-- A terminal for each session; say each line in the one that the \
@@ -161,7 +160,7 @@ impl Bench<'_, '_> {
                 StepAction::BeginSnapshot => self.words.begin_snapshot(TABLE),
                 StepAction::Commit => vec!["COMMIT".to_owned()],
                 StepAction::Rollback => vec!["ROLLBACK".to_owned()],
-                StepAction::Statement => vec![table(step.sql_in(self.dialect()))],
+                StepAction::Statement => vec![with_random_table(step.sql_in(self.dialect()))],
             };
             said.iter().for_each(|sql| out.push_str(&format!("{sql};\n")));
             if let Some(rows) = step.name.as_deref().and_then(wanted) {
@@ -172,4 +171,8 @@ impl Bench<'_, '_> {
         let _ = writeln!(out, "\n-- T1\nDROP TABLE {TABLE};");
         out
     }
+}
+
+fn with_random_table(sql: &str) -> String {
+    with_table(sql, TABLE)
 }

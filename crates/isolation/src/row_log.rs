@@ -139,12 +139,12 @@ fn changed(changes: &[RowChange], columns: u16) -> Result<Vec<ColumnChange>, Wir
     for change in changes {
         for column in 0..columns {
             let at = 1 + 2 * usize::from(column);
-            let cell = |row: &Option<LoggedRow>, at: usize| match row {
-                Some(row) => row.get(at).copied().flatten(),
-                None => Some(u64::from(ABSENT)),
-            };
             let row = if change.after.is_some() { &change.after } else { &change.before };
-            let told = (cell(&change.before, at), cell(&change.after, at), cell(row, 0));
+            let told = (
+                cell_of_row(&change.before, at),
+                cell_of_row(&change.after, at),
+                cell_of_row(row, 0),
+            );
             let (Some(before), Some(after), Some(key)) = told else {
                 let text = "the row log leaves columns out (binlog_row_image, REPLICA IDENTITY)";
                 return Err(WireError::Protocol(text.to_owned()));
@@ -156,6 +156,13 @@ fn changed(changes: &[RowChange], columns: u16) -> Result<Vec<ColumnChange>, Wir
         }
     }
     Ok(all)
+}
+
+fn cell_of_row(row: &Option<LoggedRow>, at: usize) -> Option<u64> {
+    match row {
+        Some(row) => row.get(at).copied().flatten(),
+        None => Some(u64::from(ABSENT)),
+    }
 }
 
 /// What `test_decoding` says first of a change of the table: its schema and name, quoted as SQL

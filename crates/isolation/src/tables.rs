@@ -18,16 +18,8 @@ impl Dataset for Tables {
     }
 
     fn tables(&self, _dialect: Dialect) -> Vec<TableScript> {
-        let script = |name: &str| TableScript {
-            name: name.to_owned(),
-            create: String::new(),
-            columns: Vec::new(),
-            numbers: Vec::new(),
-            reshaped: Vec::new(),
-            finish: Vec::new(),
-        };
         let loads = VersionedRowKind::ALL.map(VersionedRowKind::table);
-        [CASES, INTERLEAVINGS, RANDOM].into_iter().chain(loads).map(script).collect()
+        [CASES, INTERLEAVINGS, RANDOM].into_iter().chain(loads).map(script_of_table).collect()
     }
 
     fn seed(&self) -> u64 {
@@ -44,5 +36,16 @@ impl Dataset for Tables {
 
     fn bytes(&self) -> u64 {
         0
+    }
+}
+
+fn script_of_table(name: &str) -> TableScript {
+    TableScript {
+        name: name.to_owned(),
+        create: String::new(),
+        columns: Vec::new(),
+        numbers: Vec::new(),
+        reshaped: Vec::new(),
+        finish: Vec::new(),
     }
 }

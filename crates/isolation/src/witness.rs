@@ -248,12 +248,15 @@ impl Plot {
     /// Orders of the parts and ends of all lanes, as the lanes whose turn it is.
     fn orders(&self, way: Way) -> Vec<Vec<usize>> {
         let end = |lane: usize| (lane, self.lanes[lane].len());
-        let rule = |edge: &Edge| match (way, edge.is_anti) {
-            (Way::AsStatements, _) | (Way::AfterTheEnd, true) => Some((edge.from, edge.to)),
-            (Way::FromSnapshots, true) => None,
-            (_, false) => Some((end(edge.from.0), edge.to)),
-        };
-        let rules: Vec<Rule> = self.edges.iter().filter_map(rule).collect();
+        let rules: Vec<Rule> = self
+            .edges
+            .iter()
+            .filter_map(|edge| match (way, edge.is_anti) {
+                (Way::AsStatements, _) | (Way::AfterTheEnd, true) => Some((edge.from, edge.to)),
+                (Way::FromSnapshots, true) => None,
+                (_, false) => Some((end(edge.from.0), edge.to)),
+            })
+            .collect();
         let mut orders = Vec::new();
         let mut turn = Vec::new();
         self.walk(&rules, &mut vec![0; self.lanes.len()], &mut turn, &mut orders);
@@ -343,17 +346,19 @@ impl Plot {
     fn statements(&self, part: &Part, numbers: &BTreeMap<u32, usize>, answer: &str) -> Vec<String> {
         let row = self.row(part.key);
         let own = numbers.get(&part.version).copied().unwrap_or(0);
-        let lock = |locks: bool| if locks { " for update" } else { "" };
         let select = "select id, value from test where";
         match part.deed {
             Deed::Read { locks } => {
                 let touch = format!("update test set mark = 1 where id = {row}");
-                let read = format!("{select} id = {row}{} => {answer}", lock(locks));
+                let read = format!("{select} id = {row}{} => {answer}", lock_clause(locks));
                 if part.is_behind_own_write { vec![touch, read] } else { vec![read] }
             }
             Deed::Scan { locks } => {
                 let (low, high) = (row - 5, row + 5);
-                vec![format!("{select} id > {low} and id < {high}{} => {answer}", lock(locks))]
+                vec![format!(
+                    "{select} id > {low} and id < {high}{} => {answer}",
+                    lock_clause(locks)
+                )]
             }
             Deed::Write => {
                 let write = format!("update test set mark = value, value = {own} where id = {row}");
@@ -369,6 +374,10 @@ impl Plot {
     }
 }
 
+fn lock_clause(locks: bool) -> &'static str {
+    if locks { " for update" } else { "" }
+}
+
 /// The name of an anomaly as one word of a file's name.
 pub fn anomaly_file_name(anomaly: &str) -> String {
     let plain = anomaly.split(" (").next().unwrap_or(anomaly);
@@ -379,8 +388,7 @@ pub fn anomaly_file_name(anomaly: &str) -> String {
 /// although it was no locking read, but one behind a write to another column of its row.
 #[must_use]
 pub fn refine_anomaly_name(history: &History, name: String, steps: &[CycleStep; 2]) -> String {
-    let is_read = |d: Dependency| matches!(d, Dependency::Read | Dependency::CurrentRead);
-    let again = steps.iter().find(|step| is_read(step.dependency));
+    let again = steps.iter().find(|step| is_read_dependency(step.dependency));
     match name.as_str() {
         "non-repeatable read"
             if again.is_some_and(|step| {
@@ -391,6 +399,10 @@ pub fn refine_anomaly_name(history: &History, name: String, steps: &[CycleStep; 
         }
         _ => name,
     }
+}
+
+fn is_read_dependency(d: Dependency) -> bool {
+    matches!(d, Dependency::Read | Dependency::CurrentRead)
 }
 
 /// Whether a row is there before anybody on the cycle does anything: who puts it in found it gone,

@@ -92,10 +92,10 @@ fn open(
     watch: &mut dyn Watch,
 ) -> Result<Station, LabError> {
     let target = &setup.spec.target;
-    let is_same = |(arm, other): &(ArmIndex, &Station)| {
-        plan.arms[*arm].target == *target && !other.shares_tables()
-    };
-    match others.iter().find(is_same) {
+    match others
+        .iter()
+        .find(|(arm, other)| plan.arms[*arm].target == *target && !other.shares_tables())
+    {
         Some((arm, other)) if matches!(target, Target::Url(_)) => Ok(other.shared_view(arm, setup)),
         _ => open_station(setup, others, watch),
     }

@@ -143,12 +143,15 @@ pub(crate) fn time_syncs(directory: &Path, count: usize, limit: Duration) -> io:
 /// How late a sleeper wakes up that asked for 1 ms.
 pub(crate) fn wakeup_lateness() -> Sample {
     let asked = Duration::from_millis(1);
-    let late = |_| {
-        let begin = now();
-        thread::sleep(asked);
-        nanos(begin.elapsed().saturating_sub(asked))
-    };
-    Sample::of_durations((0..SLEEPS).map(late).collect())
+    Sample::of_durations(
+        (0..SLEEPS)
+            .map(|_| {
+                let begin = now();
+                thread::sleep(asked);
+                nanos(begin.elapsed().saturating_sub(asked))
+            })
+            .collect(),
+    )
 }
 
 fn sum(steps: u64) {

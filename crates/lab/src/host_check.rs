@@ -125,19 +125,23 @@ fn processor_canaries(clients: Processors, ring: &mut Ring) -> [Option<f64>; CAN
         // Where the kernel refuses, the figure is that of its own placement.
         let _ = pin_to(clients);
     }
-    let median = |sample: canaries::Sample| Some(sample.quantile_ns(0.5) as f64);
     let processor = clients.numbers().last().or_else(|| dbdyno_sandbox::allowed_processors().pop());
-    let turn = |processor: usize| {
-        let mut turns_ns: Vec<f64> = (0..TIMES)
-            .filter_map(|_| canaries::turns_per_second(Ends::On(processor), TURNS_FOR).ok())
-            .map(|turns_per_second| 1e9 / turns_per_second)
-            .collect();
-        turns_ns.sort_unstable_by(f64::total_cmp);
-        turns_ns.get(turns_ns.len() / 2).copied()
-    };
-    let sum = median(canaries::time_sums(TIMES, SUM_STEPS));
-    let chase = median(ring.time_walks(TIMES, CHASE_STEPS));
-    [sum, chase, processor.and_then(turn), None]
+    let sum = median_ns(canaries::time_sums(TIMES, SUM_STEPS));
+    let chase = median_ns(ring.time_walks(TIMES, CHASE_STEPS));
+    [sum, chase, processor.and_then(turn_ns), None]
+}
+
+fn median_ns(sample: canaries::Sample) -> Option<f64> {
+    Some(sample.quantile_ns(0.5) as f64)
+}
+
+fn turn_ns(processor: usize) -> Option<f64> {
+    let mut turns_ns: Vec<f64> = (0..TIMES)
+        .filter_map(|_| canaries::turns_per_second(Ends::On(processor), TURNS_FOR).ok())
+        .map(|turns_per_second| 1e9 / turns_per_second)
+        .collect();
+    turns_ns.sort_unstable_by(f64::total_cmp);
+    turns_ns.get(turns_ns.len() / 2).copied()
 }
 
 fn used_ns(before: &[Vec<ServerSample>], after: &[Vec<ServerSample>]) -> Option<u64> {

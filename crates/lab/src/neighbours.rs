@@ -131,13 +131,11 @@ impl Neighbours {
     /// Adds what two looks at a round saw; returns what the host did meanwhile.
     pub(crate) fn add_looks(&mut self, looks: &[Look], others: OtherArms) -> Option<HostShares> {
         let [opened, closed] = looks else { return None };
-        let cpu_ns = |opened: &Option<ServerSample>, closed: &Option<ServerSample>| {
-            closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns
-        };
-        let measured_ns = cpu_ns(&opened.server, &closed.server).unwrap_or(0);
+        let measured_ns = cpu_between_ns(&opened.server, &closed.server).unwrap_or(0);
         let waiting = opened.waiting.iter().zip(&closed.waiting);
-        let waiting_ns: Option<u64> =
-            waiting.filter_map(|(opened, closed)| cpu_ns(opened, closed)).reduce(|a, b| a + b);
+        let waiting_ns: Option<u64> = waiting
+            .filter_map(|(opened, closed)| cpu_between_ns(opened, closed))
+            .reduce(|a, b| a + b);
         if let (Some(waiting_ns), OtherArms::Wait) = (waiting_ns, others) {
             self.waiting_rounds += 1;
             self.waiting += waiting_ns as f64 / (measured_ns + waiting_ns).max(1) as f64;
@@ -178,27 +176,26 @@ impl Neighbours {
 
     /// What the reader of the run must know.
     pub(crate) fn warnings(mut self) -> Vec<Warning> {
-        let mean = |sum: f64, rounds: u32| sum / f64::from(rounds.max(1));
         let findings = [
             (
-                mean(self.foreign, self.rounds),
+                mean_of_rounds(self.foreign, self.rounds),
                 "foreign-load",
                 "other work took {} of this host's processors during the rounds; stop it and repeat",
             ),
             (
-                mean(self.steal, self.rounds),
+                mean_of_rounds(self.steal, self.rounds),
                 "steal",
                 "the hypervisor withheld {} of the processor time (steal); results vary more than \
                  the servers do, use a quieter host",
             ),
             (
-                mean(self.waiting, self.waiting_rounds),
+                mean_of_rounds(self.waiting, self.waiting_rounds),
                 "waiting-arm-busy",
                 "the arm that had to wait used {} of the servers' processor time: it was still \
                  purging, flushing or vacuuming",
             ),
             (
-                mean(self.unasked, self.unasked_looks),
+                mean_of_rounds(self.unasked, self.unasked_looks),
                 "waiting-arm-busy",
                 "between rounds the servers used {} of a processor although no client sent \
                  anything: one was still purging, flushing or vacuuming, which slows both where \
@@ -213,6 +210,14 @@ impl Neighbours {
         }
         self.warnings
     }
+}
+
+fn cpu_between_ns(opened: &Option<ServerSample>, closed: &Option<ServerSample>) -> Option<u64> {
+    closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns
+}
+
+fn mean_of_rounds(sum: f64, rounds: u32) -> f64 {
+    sum / f64::from(rounds.max(1))
 }
 
 /// Puts what the host did in a round among its readings.

@@ -94,10 +94,9 @@ impl RemainingTime {
 
     /// How long it takes until all is measured.
     pub(crate) fn time_left(&self, plan: &Plan, ahead: &WorkAhead) -> Duration {
-        let by_plan_s = |ns: u64| ns as f64 / 1e9;
-        let start_s = self.starts.each_s().unwrap_or(by_plan_s(plan.start_again_ns()));
+        let start_s = self.starts.each_s().unwrap_or(plan_seconds(plan.start_again_ns()));
         let arms = plan.arms.count() as u64;
-        let cell_s = self.cells.each_s().unwrap_or(by_plan_s(arms * plan.schedule.warm_up_ns));
+        let cell_s = self.cells.each_s().unwrap_or(plan_seconds(arms * plan.schedule.warm_up_ns));
         let stretched = self.rounds.each_s().unwrap_or(1.0);
         Duration::from_secs_f64(
             stretched * ahead.windows.as_secs_f64()
@@ -105,4 +104,8 @@ impl RemainingTime {
                 + f64::from(ahead.cells) * cell_s,
         )
     }
+}
+
+fn plan_seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }

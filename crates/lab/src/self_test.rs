@@ -13,11 +13,10 @@ use dbdyno_judge::{JudgeError, compare_run};
 
 /// The first two arms between which nothing at all differs, on purpose.
 fn self_test_of(plan: &Plan) -> Option<Pairing> {
-    let is_one = |pairing: &Pairing| {
+    plan.against_base().into_iter().find(|pairing| {
         let (base, test) = (&plan.arms[pairing.base], &plan.arms[pairing.test]);
         base == test && base.slow == 0.0
-    };
-    plan.against_base().into_iter().find(is_one)
+    })
 }
 
 /// Notes what a run that has just ended says of this host, if its arms are the same.

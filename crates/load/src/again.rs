@@ -109,12 +109,19 @@ pub(crate) enum OwnParameter {
 impl NoRow {
     /// A prepared statement; `None` if it does more than read.
     pub(crate) fn from_prepared(id: StatementId, sql: &str, values: &[Arg<'_>]) -> Option<NoRow> {
-        let given = |value: &Arg<'_>| match *value {
-            Arg::Null => OwnParameter::Null,
-            Arg::Int(number) => OwnParameter::Int(number),
-            Arg::Text(text) => OwnParameter::Text(text.to_vec()),
-        };
-        is_query(sql).then(|| NoRow::Prepared(id, values.iter().map(given).collect()))
+        is_query(sql).then(|| {
+            NoRow::Prepared(
+                id,
+                values
+                    .iter()
+                    .map(|value| match *value {
+                        Arg::Null => OwnParameter::Null,
+                        Arg::Int(number) => OwnParameter::Int(number),
+                        Arg::Text(text) => OwnParameter::Text(text.to_vec()),
+                    })
+                    .collect(),
+            )
+        })
     }
 
     /// A text; `None` if it does more than read.

@@ -71,8 +71,14 @@ pub(crate) fn rollback_error(error: WireError) -> LoadError {
 }
 
 fn deletes(load: &ReadyLoad) -> bool {
-    let word = |statement: &Statement| statement.sql.trim_start().get(..6).map(str::to_owned);
-    load.statements().iter().filter_map(word).any(|word| word.eq_ignore_ascii_case("delete"))
+    load.statements()
+        .iter()
+        .filter_map(first_word)
+        .any(|first_word| first_word.eq_ignore_ascii_case("delete"))
+}
+
+fn first_word(statement: &Statement) -> Option<String> {
+    statement.sql.trim_start().get(..6).map(str::to_owned)
 }
 
 fn sql_of(load: &ReadyLoad, statement: u32) -> String {
@@ -122,12 +128,16 @@ pub(crate) fn wrong_result_error(
 
 /// The parameters of a call: `4711, 'abc', NULL`.
 fn shown(event: &Event, call: &Call) -> String {
-    let text = |value: &CallValue| match *value {
-        CallValue::Null => "NULL".to_owned(),
-        CallValue::Int(number) => number.to_string(),
-        CallValue::Text { start, length } => {
-            format!("'{}'", String::from_utf8_lossy(event.text_slice(start, length)))
-        }
-    };
-    event.values(call).iter().map(text).collect::<Vec<_>>().join(", ")
+    event
+        .values(call)
+        .iter()
+        .map(|value| match *value {
+            CallValue::Null => "NULL".to_owned(),
+            CallValue::Int(number) => number.to_string(),
+            CallValue::Text { start, length } => {
+                format!("'{}'", String::from_utf8_lossy(event.text_slice(start, length)))
+            }
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -153,27 +153,27 @@ struct Piece {
 
 impl Profile {
     fn of(shape: &RateShape, recording: &[u64]) -> Profile {
-        let seconds = |ns: u64| ns as f64 / 1e9;
         match *shape {
             RateShape::Constant(rate) => {
                 let (pieces, _) = pieces(&[(rate, 0.0)]);
                 Profile::Pieces { pieces, period: None }
             }
             RateShape::Steps { ref rates, each_ns } => {
-                let steps: Vec<_> = rates.iter().map(|&rate| (rate, seconds(each_ns))).collect();
+                let steps: Vec<_> =
+                    rates.iter().map(|&rate| (rate, whole_seconds(each_ns))).collect();
                 Profile::Pieces { pieces: pieces(&steps).0, period: None }
             }
             RateShape::Burst { usual, burst, length_ns, every_ns } => {
-                let quiet = seconds(every_ns - length_ns) / 2.0;
-                let burst = (burst, seconds(length_ns));
+                let quiet = whole_seconds(every_ns - length_ns) / 2.0;
+                let burst = (burst, whole_seconds(length_ns));
                 let (pieces, end) = pieces(&[(usual, quiet), burst, (usual, quiet)]);
                 Profile::Pieces { pieces, period: Some(end) }
             }
             RateShape::Ramp { from, to, over_ns } => {
-                Profile::Ramp { from, to, over: seconds(over_ns) }
+                Profile::Ramp { from, to, over: whole_seconds(over_ns) }
             }
             RateShape::Sine { mean, swing, period_ns } => {
-                Profile::Sine { mean, swing, period: seconds(period_ns) }
+                Profile::Sine { mean, swing, period: whole_seconds(period_ns) }
             }
             RateShape::Recorded(_) => Profile::Recorded(recording.into()),
         }
@@ -222,6 +222,10 @@ impl Profile {
             Profile::Recorded(_) => None,
         }
     }
+}
+
+fn whole_seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 /// Pieces of these rates and lengths, and where they end.

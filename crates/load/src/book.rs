@@ -49,15 +49,17 @@ pub(crate) enum Times {
 
 impl Book {
     fn new(filing: &Filing, times: Times, slots: usize) -> Book {
-        let histogram = |wanted: bool| wanted.then(SharedHistogram::new);
         let of_events = matches!(filing, Filing::Events(_));
-        let page = |_| Page {
-            count: AtomicU64::new(0),
-            slots: (0..slots).map(|_| AtomicU64::new(0)).collect(),
-            latency: histogram(of_events),
-            response: histogram(of_events && times == Times::ServiceAndResponse),
-        };
-        Book { pages: (0..filing.kind_count()).map(page).collect() }
+        Book {
+            pages: (0..filing.kind_count())
+                .map(|_| Page {
+                    count: AtomicU64::new(0),
+                    slots: (0..slots).map(|_| AtomicU64::new(0)).collect(),
+                    latency: wanted_histogram(of_events),
+                    response: wanted_histogram(of_events && times == Times::ServiceAndResponse),
+                })
+                .collect(),
+        }
     }
 
     /// Counts an event that ended in the window, in this slot of it.
@@ -80,6 +82,10 @@ impl Book {
             response.record_latency(response_ns);
         }
     }
+}
+
+fn wanted_histogram(wanted: bool) -> Option<SharedHistogram> {
+    wanted.then(SharedHistogram::new)
 }
 
 /// All books of a round.
@@ -119,11 +125,15 @@ impl Books {
             }
             Filing::Statements { classes, per_event } => {
                 let kinds = self.kinds(events, series, per_event);
-                let class = |(class, name): (usize, &String)| {
-                    let per_event: Vec<u64> = per_event.iter().map(|kind| kind[class]).collect();
-                    of_statements(name, &kinds, &per_event, series)
-                };
-                classes.iter().enumerate().map(class).collect()
+                classes
+                    .iter()
+                    .enumerate()
+                    .map(|(class, name)| {
+                        let per_event: Vec<u64> =
+                            per_event.iter().map(|kind| kind[class]).collect();
+                        of_statements(name, &kinds, &per_event, series)
+                    })
+                    .collect()
             }
         }
     }

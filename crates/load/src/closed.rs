@@ -46,10 +46,18 @@ pub fn run_round(
     if let Connector::Mock(arm) = spec.connector {
         return mock::run_round(arm, spec, observe);
     }
-    let run = |spec: &RoundSpec<'_>, observe: &mut dyn FnMut(Moment)| {
-        if shards::are_for(spec) { run_sharded(spec, observe) } else { run_threads(spec, observe) }
-    };
-    background::with_background(spec, observe, run, |measured| measured)
+    background::with_background(
+        spec,
+        observe,
+        |spec, observe| {
+            if shards::are_for(spec) {
+                run_sharded(spec, observe)
+            } else {
+                run_threads(spec, observe)
+            }
+        },
+        |measured| measured,
+    )
 }
 
 /// Runs one round with a thread for each client, however many there are.

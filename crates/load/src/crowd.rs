@@ -52,11 +52,15 @@ pub(crate) fn open_sessions<'a>(
     spec: &RoundSpec<'a>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Vec<ClientSession<'a>>, LoadError> {
-    let open = |number| match spec.kept.and_then(|kept| kept.take_seat(number)) {
-        Some(seat) => Ok(ClientSession::resume(seat, spec.connector, spec.load, number)),
-        None => ClientSession::open(spec.connector, spec.load, number),
-    };
-    connect(spec, open, ClientSession::client, observe)
+    connect(
+        spec,
+        |number| match spec.kept.and_then(|kept| kept.take_seat(number)) {
+            Some(seat) => Ok(ClientSession::resume(seat, spec.connector, spec.load, number)),
+            None => ClientSession::open(spec.connector, spec.load, number),
+        },
+        ClientSession::client,
+        observe,
+    )
 }
 
 /// Leaves the connections of a round that nothing stopped to the next one, where they are to stay.
@@ -96,11 +100,10 @@ fn connect<T: Send>(
         }
         Ok(())
     };
-    let told = || {
+    let results = in_parallel(connectors, connect, || {
         let number = inside.lock().expect("nobody panics with this lock").len();
         observe(Moment::Connecting(number as u32));
-    };
-    let results = in_parallel(connectors, connect, told);
+    });
     let mut inside = inside.into_inner().expect("nobody panics with this lock");
     if let Err(error) = first_cause_first(results) {
         let number = inside.len();

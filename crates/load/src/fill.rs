@@ -151,11 +151,15 @@ pub fn drop_tables(connector: &Connector, names: &[String]) -> Result<(), LoadEr
 
 /// The names that tables have on a server which are made as these words.
 fn identifiers(catalogue: &Catalogue, names: &[String]) -> Result<Vec<Identifier>, LoadError> {
-    let named = |name: &String| {
-        let fit = catalogue.table(name);
-        fit.map_err(|error| LoadError::Unfit(format!("the table {}: {error}", name.escape_debug())))
-    };
-    names.iter().map(named).collect()
+    names
+        .iter()
+        .map(|name| {
+            let fit = catalogue.table(name);
+            fit.map_err(|error| {
+                LoadError::Unfit(format!("the table {}: {error}", name.escape_debug()))
+            })
+        })
+        .collect()
 }
 
 /// The first of these names that is taken, by whatever.
@@ -388,13 +392,15 @@ fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: &[usize]) -> Vec<Part>
         Dialect::Mysql => tables.len() < workers(),
         Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => false,
     };
-    let of_table = |&table: &usize| {
-        let units = dataset.unit_count(table);
-        let step = if is_divided { UNITS_PER_PART } else { units.max(1) };
-        let starts = (0..units).step_by(step as usize);
-        starts.map(move |start| Part { table, units: start..(start + step).min(units) })
-    };
-    tables.iter().flat_map(of_table).collect()
+    tables
+        .iter()
+        .flat_map(|&table| {
+            let units = dataset.unit_count(table);
+            let step = if is_divided { UNITS_PER_PART } else { units.max(1) };
+            let starts = (0..units).step_by(step as usize);
+            starts.map(move |start| Part { table, units: start..(start + step).min(units) })
+        })
+        .collect()
 }
 
 /// Why rows were not taken, and what may be done about it.

@@ -105,10 +105,14 @@ pub fn ask_each(spec: &RoundSpec<'_>, events: u64) -> Result<u64, LoadError> {
     };
     let retries = thread::scope(|scope| {
         let (ask, failed) = (&ask, &failed);
-        let begin = |session| {
-            scope.spawn(move || ask(session).inspect_err(|_| failed.store(true, Ordering::Relaxed)))
-        };
-        let threads: Vec<_> = sessions.iter_mut().map(begin).collect();
+        let threads: Vec<_> = sessions
+            .iter_mut()
+            .map(|session| {
+                scope.spawn(move || {
+                    ask(session).inspect_err(|_| failed.store(true, Ordering::Relaxed))
+                })
+            })
+            .collect();
         let all = threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -73,10 +73,9 @@ pub fn run_interleaved(
     let length = (slices.lead_in + slices.window) * slices.total_turns();
     let all = sessions.iter_mut().flat_map(|(_, sessions)| sessions);
     all.for_each(|session| session.client().set_patience(patience::of_round(length)));
-    let of_round = |arm: ArmIndex| {
+    let books = Arms::from_fn(specs.indices(), |arm| {
         Books::new(specs[arm].load.filing(), Times::Service, total, specs[arm].clients as usize)
-    };
-    let books = Arms::from_fn(specs.indices(), of_round);
+    });
     let relay =
         Relay::new(slices, Arms::from_fn(specs.indices(), |arm| Waiting::of(specs[arm].clients)));
     let measured = thread::scope(|scope| {
@@ -97,10 +96,14 @@ pub fn run_interleaved(
         relay.run_until(slices.total_turns(), stop);
         specs.iter().for_each(|(arm, _)| observe(arm, Moment::Closed));
         relay.end();
-        let join = |handle: thread::ScopedJoinHandle<'_, _>| {
-            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        let done = handles.map(|handles| handles.into_iter().map(join).collect::<Vec<_>>());
+        let done = handles.map(|handles| {
+            handles
+                .into_iter()
+                .map(|handle| {
+                    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect::<Vec<_>>()
+        });
         sum(specs, done, &books, started_unix_ms)
     })?;
     for (arm, sessions) in sessions {

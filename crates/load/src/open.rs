@@ -163,9 +163,10 @@ fn drive(
     let processors = parallel_threads(round.processors);
     let mut clock = Monotonic::new(open_ns, round.clients, processors);
     let mut asker = Asker { session, round };
-    let stopped = || round.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
     let brake = Brake::new(round.slow);
-    serve(feed, &mut clock, &mut asker, brake, account, limits, stopped)
+    serve(feed, &mut clock, &mut asker, brake, account, limits, || {
+        round.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed)
+    })
 }
 
 /// To whom events are put, by their number.

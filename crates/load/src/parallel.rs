@@ -41,10 +41,10 @@ pub(crate) fn in_parallel<T: Send>(
         while all_done.recv_timeout(TOLD_EVERY) == Err(RecvTimeoutError::Timeout) {
             told();
         }
-        let join = |handle: thread::ScopedJoinHandle<'_, T>| {
-            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        handles.into_iter().map(join).collect()
+        handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
 
@@ -52,12 +52,15 @@ pub(crate) fn in_parallel<T: Send>(
 pub(crate) fn close_clients(clients: Vec<Box<dyn Client>>) {
     let threads = CONNECTORS.min(clients.len() as u32);
     let left = Mutex::new(clients);
-    let leave = |_| {
-        loop {
-            let next = left.lock().expect("nobody panics with this lock").pop();
-            let Some(client) = next else { return };
-            client.close();
-        }
-    };
-    in_parallel(threads, leave, || {});
+    in_parallel(
+        threads,
+        |_| {
+            loop {
+                let next = left.lock().expect("nobody panics with this lock").pop();
+                let Some(client) = next else { return };
+                client.close();
+            }
+        },
+        || {},
+    );
 }

@@ -112,12 +112,14 @@ pub(crate) fn prepare_all(
     client: &mut dyn Client,
     load: &ReadyLoad,
 ) -> Result<Vec<Option<StatementId>>, LoadError> {
-    let prepare = |statement: &Statement| match statement.kind {
-        StatementKind::Control | StatementKind::Text => Ok(None),
-        StatementKind::Prepared => match client.prepare(&statement.sql) {
-            Ok(id) => Ok(Some(id)),
-            Err(error) => Err(LoadError::Wire(error, Some(statement.sql.clone()))),
-        },
-    };
-    load.statements().iter().map(prepare).collect()
+    load.statements()
+        .iter()
+        .map(|statement: &Statement| match statement.kind {
+            StatementKind::Control | StatementKind::Text => Ok(None),
+            StatementKind::Prepared => match client.prepare(&statement.sql) {
+                Ok(id) => Ok(Some(id)),
+                Err(error) => Err(LoadError::Wire(error, Some(statement.sql.clone()))),
+            },
+        })
+        .collect()
 }

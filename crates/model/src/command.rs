@@ -63,8 +63,11 @@ impl Plan {
 /// A word as a shell takes it. Names of loads and files may come from a store of somebody else, and
 /// the command is shown to be copied.
 fn in_shell(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./,:=@%+-".contains(c);
-    if word.chars().all(is_plain) { word.to_owned() } else { quoted(word) }
+    if word.chars().all(|c| c.is_ascii_alphanumeric() || "_./,:=@%+-".contains(c)) {
+        word.to_owned()
+    } else {
+        quoted(word)
+    }
 }
 
 fn quoted(word: &str) -> String {

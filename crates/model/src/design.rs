@@ -367,20 +367,23 @@ impl fmt::Display for Device {
 impl Device {
     fn read(text: &str) -> Result<Device, String> {
         const TAKES: &str = "disk, none, or a time from 1us to 10000ms that a sync takes";
-        let number = |digits: &str, unit: u32| {
-            let us = digits.parse::<u32>().ok()?.checked_mul(unit)?;
-            (1..=10_000_000).contains(&us).then_some(Device::Simulated(us))
-        };
         match text {
             "disk" => Ok(Device::Disk),
             "none" => Ok(Device::None),
             _ => match (text.strip_suffix("us"), text.strip_suffix("ms")) {
-                (Some(digits), _) => number(digits, 1).ok_or_else(|| TAKES.to_owned()),
-                (_, Some(digits)) => number(digits, 1_000).ok_or_else(|| TAKES.to_owned()),
+                (Some(digits), _) => device_of_digits(digits, 1).ok_or_else(|| TAKES.to_owned()),
+                (_, Some(digits)) => {
+                    device_of_digits(digits, 1_000).ok_or_else(|| TAKES.to_owned())
+                }
                 _ => Err(TAKES.to_owned()),
             },
         }
     }
+}
+
+fn device_of_digits(digits: &str, unit: u32) -> Option<Device> {
+    let us = digits.parse::<u32>().ok()?.checked_mul(unit)?;
+    (1..=10_000_000).contains(&us).then_some(Device::Simulated(us))
 }
 
 /// The most latches that a table may be parted into.

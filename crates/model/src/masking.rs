@@ -147,11 +147,10 @@ pub fn mask_line(line: &str) -> String {
 /// message of ours names, such as `USER:PASSWORD@HOST`, stay.
 pub fn mask_message(message: &str) -> String {
     let mut spans = Vec::new();
-    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ',');
     // SQLite takes one of the slashes away where it opens a URL as a file.
     for (at, _) in message.match_indices(":/") {
         let from = at + 2 + usize::from(message[at + 2..].starts_with('/'));
-        let piece = message[from..].split(ends).next().unwrap_or_default();
+        let piece = message[from..].split(ends_a_secret).next().unwrap_or_default();
         let account = last_of(piece, &AT).map(|at| &piece[..at]);
         if let Some((account, colon)) = account.and_then(|all| Some((all, first_of(all, &COLON)?)))
         {
@@ -167,12 +166,12 @@ pub fn mask_message(message: &str) -> String {
             }
         }
     }
-    spans.extend(accounts_of_options(message, ends));
+    spans.extend(accounts_of_options(message, ends_a_secret));
     for kind in KINDS {
         let marked = format!("{kind}:");
         for (at, _) in message.match_indices(&marked) {
             let from = at + marked.len();
-            let piece = message[from..].split(ends).next().unwrap_or_default();
+            let piece = message[from..].split(ends_a_secret).next().unwrap_or_default();
             if !piece.is_empty() && !piece.starts_with('/') && !looks_like_version(piece) {
                 spans.extend(behind_another_mark(message, from, piece));
             }
@@ -188,7 +187,7 @@ pub fn mask_message(message: &str) -> String {
         let Some(sign) = sign.filter(|_| is_secret_name(word)) else { continue };
         let value = rest + sign.len();
         let length = message[value..]
-            .find(|c: char| ends(c) || matches!(c, '&' | ';' | '#'))
+            .find(|c: char| ends_a_secret(c) || matches!(c, '&' | ';' | '#'))
             .unwrap_or(message.len() - value);
         spans.push(value..value + length);
         rest = value + length;
@@ -201,6 +200,10 @@ pub fn mask_message(message: &str) -> String {
         from = span.end;
     }
     shown + &message[from..]
+}
+
+fn ends_a_secret(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | ',')
 }
 
 /// Options of URLs whose values have no colon.

@@ -177,14 +177,17 @@ impl FromStr for Processors {
         let mut numbers = Vec::new();
         for part in text.split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let number = |text: &str| text.parse::<usize>().ok().filter(|&number| number < MOST);
-            match (number(first), number(last)) {
+            match (processor_number(first), processor_number(last)) {
                 (Some(first), Some(last)) if first <= last => numbers.extend(first..=last),
                 _ => return Err(wrong()),
             }
         }
         Ok(Processors::from_numbers(numbers))
     }
+}
+
+fn processor_number(text: &str) -> Option<usize> {
+    text.parse::<usize>().ok().filter(|&number| number < MOST)
 }
 
 #[cfg(test)]

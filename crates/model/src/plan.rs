@@ -58,13 +58,14 @@ impl Cell {
     /// follows each other one equally often in the mean, and no pattern of the host can take sides.
     pub(crate) fn shuffled_blocks(&self, seed: u64, pairs: u32, arms: usize) -> Vec<Block> {
         let load = random::key_of(&self.load);
-        let block = |pair: u32| {
-            let key = [seed, load, u64::from(self.clients), u64::from(pair)];
-            let mut order: Vec<ArmIndex> = ArmIndex::all(arms).collect();
-            random::stream(&key).shuffle(&mut order);
-            Block { pair, order }
-        };
-        (0..pairs).map(block).collect()
+        (0..pairs)
+            .map(|pair| {
+                let key = [seed, load, u64::from(self.clients), u64::from(pair)];
+                let mut order: Vec<ArmIndex> = ArmIndex::all(arms).collect();
+                random::stream(&key).shuffle(&mut order);
+                Block { pair, order }
+            })
+            .collect()
     }
 }
 
@@ -379,14 +380,18 @@ impl Plan {
     /// two do.
     fn restart_ns(&self) -> u64 {
         let rows = u64::from(self.question.tables).saturating_mul(self.question.rows);
-        let of_arm = |arm: &ArmSpec| match arm {
-            arm if arm.is_embedded() => {
-                OPEN_AGAIN_NS.saturating_add(rows.saturating_mul(OPEN_AGAIN_ROW_NS))
-            }
-            arm if arm.begin.topology.is_some() => RESTART_OF_MEMBERS_NS,
-            _ => RESTART_NS,
-        };
-        let slowest = self.arms.values().map(of_arm).max().unwrap_or(0);
+        let slowest = self
+            .arms
+            .values()
+            .map(|arm| match arm {
+                arm if arm.is_embedded() => {
+                    OPEN_AGAIN_NS.saturating_add(rows.saturating_mul(OPEN_AGAIN_ROW_NS))
+                }
+                arm if arm.begin.topology.is_some() => RESTART_OF_MEMBERS_NS,
+                _ => RESTART_NS,
+            })
+            .max()
+            .unwrap_or(0);
         slowest.saturating_mul(self.arms.count().div_ceil(2) as u64)
     }
 

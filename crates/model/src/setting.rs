@@ -423,7 +423,6 @@ pub fn is_secret(name: &str, value: &str) -> bool {
 /// Whether a statement or a command has a password in it.
 fn tells(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let is_account = |word: &str| word.split_once(':').is_some_and(|(_, rest)| !rest.is_empty());
     let words: Vec<&str> = lower.split_whitespace().collect();
     let is_told = words.windows(2).any(|two| match two[0] {
         "identified" => two[1] == "by" || two[1] == "with",
@@ -431,6 +430,10 @@ fn tells(text: &str) -> bool {
         _ => false,
     });
     is_told || names_secret(text)
+}
+
+fn is_account(word: &str) -> bool {
+    word.split_once(':').is_some_and(|(_, rest)| !rest.is_empty())
 }
 
 /// Whether a server would run this value, as a command, a statement or a library, or use the file

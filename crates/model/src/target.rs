@@ -386,16 +386,17 @@ fn check_version(product: Product, asked: &str) -> Result<(), TargetError> {
 
 fn parse_sqlite(options: Vec<(String, String)>) -> Result<Target, TargetError> {
     for (name, value) in &options {
-        let word = |text: &str| {
-            text.trim_start_matches('-').chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
-        if name.is_empty() || value.is_empty() || !word(name) || !word(value) {
+        if name.is_empty() || value.is_empty() || !is_plain_word(name) || !is_plain_word(value) {
             return Err(malformed(format!(
                 "sqlite: {name}={value} is not a pragma and its value; try synchronous=off"
             )));
         }
     }
     Ok(Target::Sqlite(options))
+}
+
+fn is_plain_word(text: &str) -> bool {
+    text.trim_start_matches('-').chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// What a URL names, part by part.
@@ -716,8 +717,7 @@ fn decode(text: &str) -> Result<String, TargetError> {
             bytes.push(byte);
             continue;
         }
-        let digit = |byte: Option<u8>| byte.and_then(|b| (b as char).to_digit(16));
-        match (digit(rest.next()), digit(rest.next())) {
+        match (hex_digit(rest.next()), hex_digit(rest.next())) {
             (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
             _ => {
                 return Err(malformed(
@@ -729,6 +729,10 @@ fn decode(text: &str) -> Result<String, TargetError> {
         }
     }
     String::from_utf8(bytes).map_err(|_| malformed("a URL must decode to UTF-8".to_owned()))
+}
+
+fn hex_digit(byte: Option<u8>) -> Option<u32> {
+    byte.and_then(|b| (b as char).to_digit(16))
 }
 
 fn encode(text: &str) -> String {

@@ -64,15 +64,19 @@ impl FromStr for Think {
 
     /// Reads the text of `--think`. The error is a sentence that says what would be right.
     fn from_str(text: &str) -> Result<Think, String> {
-        let usage = |why: String| format!("{why}; write for example 10s, 250ms or 8s..12s");
         let (least, most) = text.split_once("..").unwrap_or((text, text));
         let least_ns = if least.trim() == "0s" { Ok(0) } else { time_ns(least) };
-        let (least_ns, most_ns) = (least_ns.map_err(usage)?, time_ns(most).map_err(usage)?);
+        let (least_ns, most_ns) =
+            (least_ns.map_err(pause_advice)?, time_ns(most).map_err(pause_advice)?);
         if least_ns > most_ns {
-            return Err(usage(format!("{least} is longer than {most}")));
+            return Err(pause_advice(format!("{least} is longer than {most}")));
         }
         Ok(Think { least_ns, most_ns })
     }
+}
+
+fn pause_advice(why: String) -> String {
+    format!("{why}; write for example 10s, 250ms or 8s..12s")
 }
 
 /// The text that [`Think::from_str`] reads.

@@ -107,11 +107,10 @@ pub fn judge_outcomes<P: Transactional>(
         }
     });
     let first = Scene { action: String::new(), facts: protocol.facts_of(graph.state(0)) };
-    let scene = |(action, state): (P::Action, &P::State)| Scene {
+    let way = graph.way_to(shown).into_iter().map(|(action, state)| Scene {
         action: action.to_string(),
         facts: protocol.facts_of(state),
-    };
-    let way = graph.way_to(shown).into_iter().map(scene);
+    });
     ExplorationVerdict {
         states: graph.len() as u64,
         transitions: graph.transitions,

@@ -174,17 +174,14 @@ impl Flow {
     /// More where less comes in than goes out, then more where less goes out than comes in.
     fn make_feasible(&mut self) {
         let order = self.order();
-        let sum = |flow: &[u64], edges: &[u32]| -> u64 {
-            edges.iter().map(|edge| flow[*edge as usize]).sum()
-        };
         for &node in order.iter().rev().filter(|node| **node != 0 && **node != self.sink) {
             let (comes, goes) =
-                (sum(&self.flow, &self.into[node]), sum(&self.flow, &self.out[node]));
+                (flow_sum(&self.flow, &self.into[node]), flow_sum(&self.flow, &self.out[node]));
             self.flow[self.into[node][0] as usize] += goes.saturating_sub(comes);
         }
         for &node in order.iter().filter(|node| **node != 0 && **node != self.sink) {
             let (comes, goes) =
-                (sum(&self.flow, &self.into[node]), sum(&self.flow, &self.out[node]));
+                (flow_sum(&self.flow, &self.into[node]), flow_sum(&self.flow, &self.out[node]));
             self.flow[self.out[node][0] as usize] += comes.saturating_sub(goes);
         }
     }
@@ -305,4 +302,8 @@ impl Flow {
             ways.push(way);
         }
     }
+}
+
+fn flow_sum(flow: &[u64], edges: &[u32]) -> u64 {
+    edges.iter().map(|edge| flow[*edge as usize]).sum()
 }

@@ -304,16 +304,21 @@ impl ProducedHistories {
             .filter(|number| is_program(&histories.all[*number]))
             .map(|number| number as u32)
             .collect();
-        let operation = |code: &Code| match histories.decoded(*code) {
-            (key, None) => KeyOperation::Write(key as u8),
-            (key, Some(_)) => KeyOperation::Read(key as u8),
-        };
         let mut chosen = Vec::new();
         let count = usize::from(histories.shape.transactions);
         each_set(count, &numbers, &mut |set| {
             if histories.weight(set).is_some() {
                 let ops = set.iter().map(|number| histories.all[*number as usize].iter());
-                chosen.push(ops.map(|ops| ops.map(operation).collect()).collect());
+                chosen.push(
+                    ops.map(|ops| {
+                        ops.map(|code| match histories.decoded(*code) {
+                            (key, None) => KeyOperation::Write(key as u8),
+                            (key, Some(_)) => KeyOperation::Read(key as u8),
+                        })
+                        .collect()
+                    })
+                    .collect(),
+                );
             }
         });
         chosen
@@ -324,8 +329,10 @@ impl ProducedHistories {
     pub fn count(&self, levels: &[Level]) -> Vec<Results> {
         let histories = &self.histories;
         let none = Share::default();
-        let empty = |level: &Level| Results { level: *level, sets: none, classes: none };
-        let mut results: Vec<Results> = levels.iter().map(empty).collect();
+        let mut results: Vec<Results> = levels
+            .iter()
+            .map(|level| Results { level: *level, sets: none, classes: none })
+            .collect();
         let numbers: Vec<u32> = (0..histories.all.len() as u32).collect();
         let mut footprints = [Footprint::default(); MOST];
         each_set(usize::from(histories.shape.transactions), &numbers, &mut |set| {

@@ -287,20 +287,21 @@ impl ShardedProtocol {
     fn read(&self, state: &mut ShardState, who: usize, key: u8) {
         let own = state.txns[who].ops.last_write(key);
         let at = state.txns[who].view[usize::from(key)] - 1;
-        let is_prepared = |other: &Running| {
-            let prepared = other.prepared[usize::from(key)];
-            other.wrote(key) && prepared != NONE && prepared <= at && !other.is_applied(key)
-        };
-        let waits = own.is_none() && state.txns.iter().any(is_prepared);
+        let waits = own.is_none()
+            && state.txns.iter().any(|other| {
+                let prepared = other.prepared[usize::from(key)];
+                other.wrote(key) && prepared != NONE && prepared <= at && !other.is_applied(key)
+            });
         if waits && self.fault != ShardFault::IgnoresPrepared {
             state.txns[who].phase = Phase::Waits(key);
             return;
         }
-        let visible = |other: &usize| {
-            let one = &state.txns[*other];
-            one.wrote(key) && one.is_applied(key) && one.commit <= at
-        };
-        let newest = (0..MOST).filter(visible).max_by_key(|other| state.txns[*other].commit);
+        let newest = (0..MOST)
+            .filter(|other| {
+                let one = &state.txns[*other];
+                one.wrote(key) && one.is_applied(key) && one.commit <= at
+            })
+            .max_by_key(|other| state.txns[*other].commit);
         let seen = match (own, newest) {
             (Some(place), _) => KeyVersion::of_write(who, place),
             (None, Some(other)) => {
@@ -314,14 +315,14 @@ impl ShardedProtocol {
 
     fn write(&self, state: &mut ShardState, who: usize, key: u8) {
         let at = state.txns[who].view[usize::from(key)] - 1;
-        let is_in_the_way = |(other, one): (usize, &Running)| {
-            let is_under_way = matches!(one.phase, Phase::Open | Phase::Waits(_) | Phase::Commits);
-            let is_newer = one.is_applied(key) && one.commit > at;
-            let is_not_through = is_under_way && !one.is_applied(key);
-            other != who && one.wrote(key) && (is_not_through || is_newer)
-        };
         let is_refused = self.fault != ShardFault::NoConflictCheck
-            && state.txns.iter().enumerate().any(is_in_the_way);
+            && state.txns.iter().enumerate().any(|(other, one)| {
+                let is_under_way =
+                    matches!(one.phase, Phase::Open | Phase::Waits(_) | Phase::Commits);
+                let is_newer = one.is_applied(key) && one.commit > at;
+                let is_not_through = is_under_way && !one.is_applied(key);
+                other != who && one.wrote(key) && (is_not_through || is_newer)
+            });
         match is_refused {
             true => state.txns[who].phase = Phase::RolledBack,
             false => state.txns[who].ops.push(Did::Write(key)),

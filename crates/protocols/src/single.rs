@@ -176,13 +176,9 @@ impl Single {
             Did::Read(key, _) | Did::Write(key) => key + 1,
             Did::Nothing => 0,
         };
-        let wanted = |phase: Phase| match phase {
-            Phase::Waits(KeyOperation::Read(key) | KeyOperation::Write(key)) => key + 1,
-            _ => 0,
-        };
         let known = state.txns.iter().map(|one| {
             let done = one.ops.iter().map(of).max().unwrap_or(0);
-            done.max(wanted(one.phase))
+            done.max(wanted_key(one.phase))
         });
         (known.max().unwrap_or(0) + 1).min(self.shape.keys)
     }
@@ -453,6 +449,13 @@ impl Single {
             })
         });
         StateFact::from_texts(held)
+    }
+}
+
+fn wanted_key(phase: Phase) -> u8 {
+    match phase {
+        Phase::Waits(KeyOperation::Read(key) | KeyOperation::Write(key)) => key + 1,
+        _ => 0,
     }
 }
 

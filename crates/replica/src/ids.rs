@@ -53,12 +53,16 @@ impl RowKey {
         let (words, rest) = key.as_chunks::<8>();
         let start =
             mix_bits(GOLDEN_GAMMA ^ (u64::from(index) << 32 | key.len() as u64 & 0xffff_ffff));
-        let step = |hash: u64, word: u64| mix_bits(hash ^ word).wrapping_add(hash.rotate_left(23));
-        let hash = words.iter().fold(start, |hash, word| step(hash, u64::from_le_bytes(*word)));
+        let hash =
+            words.iter().fold(start, |hash, word| hash_step(hash, u64::from_le_bytes(*word)));
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
-        RowKey(mix_bits(step(hash, u64::from_le_bytes(last))))
+        RowKey(mix_bits(hash_step(hash, u64::from_le_bytes(last))))
     }
+}
+
+fn hash_step(hash: u64, word: u64) -> u64 {
+    mix_bits(hash ^ word).wrapping_add(hash.rotate_left(23))
 }
 
 #[cfg(test)]

@@ -44,12 +44,11 @@ pub struct TraceHead<'a> {
 /// A trace in the Informal Trace Format as a page: `steps` names what led to each state after the
 /// first one.
 pub fn trace_html(of: &TraceHead<'_>, steps: &[String], itf: &Value) -> String {
-    let plain = |text: &str| escape(&printable_line(text));
     let head = PageHead { title: of.title, styles: &[STYLE, OWN_STYLE], script: Some(SCRIPT) };
     let mut page = head.html();
-    page.push_str(&format!("<body>\n<main>\n<header>\n<h1>{}</h1>\n", plain(of.title)));
+    page.push_str(&format!("<body>\n<main>\n<header>\n<h1>{}</h1>\n", plain_html(of.title)));
     for sentence in of.about {
-        page.push_str(&format!("<p>{}</p>\n", plain(sentence)));
+        page.push_str(&format!("<p>{}</p>\n", plain_html(sentence)));
     }
     page.push_str(
         "</header>\n<div id=\"controls\" hidden>\n\
@@ -59,14 +58,14 @@ pub fn trace_html(of: &TraceHead<'_>, steps: &[String], itf: &Value) -> String {
          <div class=\"trace\">\n<ol id=\"steps\" start=\"0\">\n<li>the beginning</li>\n",
     );
     for step in steps {
-        page.push_str(&format!("<li>{}</li>\n", plain(step)));
+        page.push_str(&format!("<li>{}</li>\n", plain_html(step)));
     }
     page.push_str(
         "</ol>\n<div id=\"state\"><p class=\"aside\">States are shown by the script of this page, \
          which did not run here.</p></div>\n</div>\n",
     );
     if !of.drawing.is_empty() {
-        let lines: Vec<String> = of.drawing.lines().map(plain).collect();
+        let lines: Vec<String> = of.drawing.lines().map(plain_html).collect();
         page.push_str(&format!("<section>\n<pre>{}</pre>\n</section>\n", lines.join("\n")));
     }
     page.push_str("<p class=\"aside\">Arrow keys go on and back; what changed is shaded.</p>\n");
@@ -76,6 +75,10 @@ pub fn trace_html(of: &TraceHead<'_>, steps: &[String], itf: &Value) -> String {
         data_block(itf)
     ));
     page
+}
+
+fn plain_html(text: &str) -> String {
+    escape(&printable_line(text))
 }
 
 #[cfg(test)]

@@ -31,14 +31,15 @@ impl RowSum {
     /// And this text.
     #[must_use]
     pub(crate) fn with_text(self, text: &[u8]) -> RowSum {
-        let word = |chunk: &[u8]| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            i64::from_le_bytes(word)
-        };
         let sum = self.with_number(text.len() as i64);
-        text.chunks(8).fold(sum, |sum, chunk| sum.with_number(word(chunk)))
+        text.chunks(8).fold(sum, |sum, chunk| sum.with_number(word_of_chunk(chunk)))
     }
+}
+
+fn word_of_chunk(chunk: &[u8]) -> i64 {
+    let mut word = [0; 8];
+    word[..chunk.len()].copy_from_slice(chunk);
+    i64::from_le_bytes(word)
 }
 
 impl Contents {

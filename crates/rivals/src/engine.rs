@@ -89,10 +89,9 @@ fn sbtest_spec() -> TableSpec {
 /// The numbers of the key, the other numbers, the texts.
 fn spec(table: TpccTable) -> TableSpec {
     let numbers = table.key + table.numbers;
-    let text = |(place, &most): (usize, &usize)| {
+    let texts = table.texts.iter().enumerate().map(|(place, &most)| {
         ColumnSpec::required(&format!("text{place}"), ValueType::Text { most: most as u32 })
-    };
-    let texts = table.texts.iter().enumerate().map(text);
+    });
     let columns = (0..numbers)
         .map(|place| ColumnSpec::required(&format!("number{place}"), ValueType::BIGINT))
         .chain(texts)

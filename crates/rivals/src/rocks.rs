@@ -231,12 +231,11 @@ impl RivalDatabase for RocksSide {
     fn read_contents(&self) -> Result<Contents, Failure> {
         let mut contents = Contents::default();
         let mut transaction = self.database.transaction();
-        let count = |key: &[u8], row: &[u8]| {
+        transaction.walk_entries(&[], WalkDirection::Forwards, usize::MAX, |key, row| {
             let (name, sum) = summed(key, row);
             contents.add_row(name, sum);
             true
-        };
-        transaction.walk_entries(&[], WalkDirection::Forwards, usize::MAX, count)?;
+        })?;
         Ok(contents)
     }
 
@@ -402,14 +401,18 @@ impl Statements for RocksClient<'_> {
         let mut found = Vec::with_capacity(8);
         let from = Key::of_name(&district, last);
         self.transaction.take_snapshot();
-        let visit = |key: &[u8], _: &[u8]| {
-            let is_of_it = key.starts_with(from.bytes());
-            if is_of_it {
-                found.push(named(key));
-            }
-            is_of_it
-        };
-        self.transaction.walk_entries(from.bytes(), WalkDirection::Forwards, usize::MAX, visit)?;
+        self.transaction.walk_entries(
+            from.bytes(),
+            WalkDirection::Forwards,
+            usize::MAX,
+            |key, _| {
+                let is_of_it = key.starts_with(from.bytes());
+                if is_of_it {
+                    found.push(named(key));
+                }
+                is_of_it
+            },
+        )?;
         Ok(found)
     }
 }
@@ -433,11 +436,12 @@ impl RocksClient<'_> {
     /// Locks a row that is there, and takes a copy of what was committed last.
     fn lock(&mut self, key: &Key) -> Result<(), Failure> {
         let row = &mut self.row;
-        let copy = |found: &[u8]| {
-            row.clear();
-            row.extend_from_slice(found);
-        };
-        self.transaction.get_for_update(key.bytes(), copy)?.expect(THERE);
+        self.transaction
+            .get_for_update(key.bytes(), |found| {
+                row.clear();
+                row.extend_from_slice(found);
+            })?
+            .expect(THERE);
         Ok(())
     }
 

@@ -289,13 +289,14 @@ fn parse_madison(text: &str) -> Vec<String> {
 
 /// `'URI' FILE BYTES HASH` for each file; other lines are talk.
 fn parse_uris(text: &str) -> Vec<Deb> {
-    let parse = |line: &str| {
-        let (_, rest) = line.strip_prefix('\'')?.split_once("' ")?;
-        let mut words = rest.split_whitespace();
-        let file = words.next().filter(|file| file.ends_with(".deb") && !file.contains('/'))?;
-        Some(Deb { file: file.to_owned(), bytes: words.next()?.parse().ok()? })
-    };
-    text.lines().filter_map(parse).collect()
+    text.lines()
+        .filter_map(|line| {
+            let (_, rest) = line.strip_prefix('\'')?.split_once("' ")?;
+            let mut words = rest.split_whitespace();
+            let file = words.next().filter(|file| file.ends_with(".deb") && !file.contains('/'))?;
+            Some(Deb { file: file.to_owned(), bytes: words.next()?.parse().ok()? })
+        })
+        .collect()
 }
 
 #[cfg(test)]

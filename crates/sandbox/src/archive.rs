@@ -168,13 +168,10 @@ fn copy_below(
 }
 
 fn unzip(file: File, members: &[&str], tree: &mut NewTree) -> Result<(), SandboxError> {
-    let torn = |tree: &NewTree, error: zip::result::ZipError| {
-        tree.unreadable_error(io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
-    };
     let mut archive =
-        zip::ZipArchive::new(BufReader::new(file)).map_err(|error| torn(tree, error))?;
+        zip::ZipArchive::new(BufReader::new(file)).map_err(|error| torn_archive(tree, error))?;
     for number in 0..archive.len() {
-        let mut member = archive.by_index(number).map_err(|error| torn(tree, error))?;
+        let mut member = archive.by_index(number).map_err(|error| torn_archive(tree, error))?;
         let name = member.name_raw().to_vec();
         let text = String::from_utf8_lossy(&name).into_owned();
         if !members.is_empty() && !members.iter().any(|pattern| fits(pattern, &text)) {
@@ -195,6 +192,10 @@ fn unzip(file: File, members: &[&str], tree: &mut NewTree) -> Result<(), Sandbox
         }
     }
     Ok(())
+}
+
+fn torn_archive(tree: &NewTree, error: zip::result::ZipError) -> SandboxError {
+    tree.unreadable_error(io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
 }
 
 /// Whether a name fits a pattern in which `*` is any text.
@@ -279,27 +280,30 @@ impl<R: Read> Read for BoundedReader<R> {
 
 /// The part of a `.deb` that has the files: `man 5 deb`.
 fn data_of(mut deb: BufReader<File>) -> io::Result<impl BufRead> {
-    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut magic = [0; 8];
     deb.read_exact(&mut magic)?;
     if magic != *AR_MAGIC {
-        return Err(wrong("it does not begin as one"));
+        return Err(wrong_archive("it does not begin as one"));
     }
     loop {
         let mut head = [0; AR_HEAD];
         deb.read_exact(&mut head)?;
         let length =
             std::str::from_utf8(&head[48..58]).ok().and_then(|text| text.trim().parse().ok());
-        let length: u64 = length.ok_or_else(|| wrong("a part of it has no length"))?;
+        let length: u64 = length.ok_or_else(|| wrong_archive("a part of it has no length"))?;
         if head.starts_with(b"data.tar") {
             return Ok(BufReader::new(deb.take(length)));
         }
         // Parts begin at even places.
         let padded = length.saturating_add(length % 2);
         if io::copy(&mut (&mut deb).take(padded), &mut io::sink())? != padded {
-            return Err(wrong("it ends before its files"));
+            return Err(wrong_archive("it ends before its files"));
         }
     }
+}
+
+fn wrong_archive(what: &str) -> std::io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
 /// The file below `dir` whose name ends with `ending`.

@@ -412,11 +412,13 @@ pub(crate) fn lines_for(
     asked: &str,
     source: Option<SourceKind>,
 ) -> Result<Vec<&'static Line>, SandboxError> {
-    let fits = |line: &&Line| {
-        let wanted = source.is_none_or(|source| line.kind() == source);
-        line.product == product && wanted && line.runs_here() && line.may_have(asked)
-    };
-    let mut lines: Vec<&Line> = LINES.iter().filter(fits).collect();
+    let mut lines: Vec<&Line> = LINES
+        .iter()
+        .filter(|line| {
+            let wanted = source.is_none_or(|source| line.kind() == source);
+            line.product == product && wanted && line.runs_here() && line.may_have(asked)
+        })
+        .collect();
     let is_second = |line: &&Line| asked.is_empty() && line.is_preliminary();
     lines.sort_by_key(|line| (is_second(line), line.is_series() || line.version != asked));
     if lines.is_empty() {
@@ -444,8 +446,11 @@ pub(crate) fn suite_named(name: &str) -> Option<&'static str> {
 /// 10.1, and 19~rc1 and 19rc1 match 19. The empty prefix matches everything.
 pub(crate) fn version_matches(version: &str, prefix: &str) -> bool {
     let rest = version.strip_prefix(prefix);
-    let is_next_part = |c: char| ['.', '~'].contains(&c) || c.is_ascii_alphabetic();
-    prefix.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(is_next_part))
+    prefix.is_empty()
+        || rest.is_some_and(|rest| {
+            rest.is_empty()
+                || rest.starts_with(|c| ['.', '~'].contains(&c) || c.is_ascii_alphabetic())
+        })
 }
 
 /// Orders versions part by part, numbers as numbers.

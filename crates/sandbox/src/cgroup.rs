@@ -56,7 +56,6 @@ impl Limits {
 
     /// Controllers that are needed, each with its files in version 2 and in version 1.
     fn controllers(self) -> Vec<(&'static str, Files, Files)> {
-        let quota_us = |milli: u32| u64::from(milli) * PERIOD_US / 1_000;
         let cpu = self.cpus_milli.map(quota_us).map(|quota_us| {
             let new = vec![("cpu.max", format!("{quota_us} {PERIOD_US}"))];
             let period = ("cpu.cfs_period_us", PERIOD_US.to_string());
@@ -69,6 +68,10 @@ impl Limits {
         });
         cpu.into_iter().chain(memory).collect()
     }
+}
+
+fn quota_us(milli: u32) -> u64 {
+    u64::from(milli) * PERIOD_US / 1_000
 }
 
 type Files = Vec<(&'static str, String)>;

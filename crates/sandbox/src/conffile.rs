@@ -90,15 +90,8 @@ fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, Str
             wrong
         }
     })?;
-    let what = |one: &OptionLine| match &one.entry.value {
-        value if value.contains(char::is_control) => Some("no option; write NAME=VALUE"),
-        value if value.contains("{DBInstance") || value.contains("{AllocatedStorage") => Some(
-            "a formula of RDS, which no server reads; write the value that SHOW VARIABLES tells",
-        ),
-        _ => None,
-    };
     if let Some((OptionLine { entry, file }, what)) =
-        read.lines.iter().find_map(|one| Some((one, what(one)?)))
+        read.lines.iter().find_map(|one| Some((one, why_no_option(one)?)))
     {
         let within = if file == path { String::new() } else { format!("{}: ", file.display()) };
         return Err(format!("{within}line {}: {what}", entry.line));
@@ -126,6 +119,16 @@ fn my_cnf(path: &Path, product: Product, version: &str) -> Result<Vec<Line>, Str
         product.name(),
         wanted.join(", ")
     ))
+}
+
+fn why_no_option(one: &OptionLine) -> Option<&str> {
+    match &one.entry.value {
+        value if value.contains(char::is_control) => Some("no option; write NAME=VALUE"),
+        value if value.contains("{DBInstance") || value.contains("{AllocatedStorage") => Some(
+            "a formula of RDS, which no server reads; write the value that SHOW VARIABLES tells",
+        ),
+        _ => None,
+    }
 }
 
 fn postgresql_conf(path: &Path) -> Result<Vec<Line>, String> {

@@ -89,15 +89,16 @@ fn choose(line: &Line, asked: &str, listed: &[String]) -> Result<String, Sandbox
         catalog::version_matches(upstream, line.version)
             && catalog::version_matches(upstream, asked)
     });
-    // apt lists the newest first, and of equal ones the first is the one that it prefers.
-    let by_upstream = |a: &&String, b: &&String| {
-        catalog::compare_versions(catalog::upstream_version(b), catalog::upstream_version(a))
-    };
     matching.min_by(by_upstream).cloned().ok_or_else(|| SandboxError::UnknownVersion {
         product: line.product,
         asked: asked.to_owned(),
         available: listed.iter().map(|v| catalog::upstream_version(v).to_owned()).collect(),
     })
+}
+
+/// apt lists the newest first, and of equal ones the first is the one that it prefers.
+fn by_upstream(a: &&String, b: &&String) -> std::cmp::Ordering {
+    catalog::compare_versions(catalog::upstream_version(b), catalog::upstream_version(a))
 }
 
 fn registered(

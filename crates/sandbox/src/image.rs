@@ -255,11 +255,10 @@ impl Image {
 
     fn has_its_files(&self) -> bool {
         let data = self.data();
-        let is_there = |entry: &Entry| {
+        self.files.iter().all(|entry| {
             let found = fs::symlink_metadata(data.join(&entry.path));
             found.is_ok_and(|found| found.len() == entry.length)
-        };
-        self.files.iter().all(is_there)
+        })
     }
 
     fn read(dir: &Path) -> Option<Image> {

@@ -93,13 +93,17 @@ fn share(base: &Path) -> Option<PathBuf> {
     let mut places: Vec<PathBuf> = subdirs.filter(|path| path.is_dir()).collect();
     places.sort();
     places.push(share);
-    let has_messages = |place: &&PathBuf| place.join("english/errmsg.sys").is_file();
-    let has_sql = |place: &&PathBuf| {
-        let scripts = ["mariadb_system_tables.sql", "mysql_system_tables.sql"];
-        scripts.iter().any(|script| place.join(script).is_file())
-    };
     let found = places.iter().find(|place| has_messages(place) && has_sql(place));
     found.or_else(|| places.iter().find(has_messages)).cloned()
+}
+
+fn has_messages(place: &&PathBuf) -> bool {
+    place.join("english/errmsg.sys").is_file()
+}
+
+fn has_sql(place: &&PathBuf) -> bool {
+    let scripts = ["mariadb_system_tables.sql", "mysql_system_tables.sql"];
+    scripts.iter().any(|script| place.join(script).is_file())
 }
 
 fn postgres(tree: &Path) -> Option<Layout> {

@@ -106,13 +106,16 @@ fn command_of(words: &[u8]) -> String {
     let mut words = words.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     let program = words.next().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or_default().escape_debug().to_string();
-    let is_command = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
     let commands = words.take(2).take_while(|word| is_command(word));
     [program]
         .into_iter()
         .chain(commands.map(|word| word.into_owned()))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+fn is_command(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase())
 }
 
 #[cfg(test)]

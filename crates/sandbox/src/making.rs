@@ -54,12 +54,11 @@ pub(crate) fn is_of_initdb(product: Product, name: &str) -> bool {
 
 impl Making {
     pub(crate) fn from_translation(translation: &Translation) -> Making {
-        let pair = |told: &TranslatedOption| (setting::plain_name(&told.name), told.value.clone());
-        let made = translation.made_with.iter().map(pair);
+        let made = translation.made_with.iter().map(option_pair);
         let (encoding, mut settings): (Vec<_>, Vec<_>) =
             made.partition(|(name, _)| name == ENCODING);
         if translation.product != Product::Postgres {
-            let started = translation.told.iter().map(pair);
+            let started = translation.told.iter().map(option_pair);
             settings.extend(started.filter(|(name, _)| INNODB.contains(&&**name)));
         }
         Making { encoding: encoding.into_iter().next().map(|(_, value)| value), settings }
@@ -118,6 +117,10 @@ impl Making {
         }
         Ok(options)
     }
+}
+
+fn option_pair(told: &TranslatedOption) -> (String, String) {
+    (setting::plain_name(&told.name), told.value.clone())
 }
 
 /// `64MB`, `64`, `1GB`, or bytes as `pg_settings` shows them, in MB.

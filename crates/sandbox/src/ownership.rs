@@ -158,13 +158,14 @@ fn unknown_account() -> Option<u32> {
 
 /// Lines of `FIRST OUTSIDE COUNT`.
 fn is_mapped(map: &str, uid: u32) -> bool {
-    let range = |line: &str| -> Option<(u64, u64)> {
-        let mut words = line.split_whitespace().map(str::parse::<u64>);
-        let (first, _, count) = (words.next()?.ok()?, words.next()?, words.next()?.ok()?);
-        Some((first, first + count))
-    };
     let uid = u64::from(uid);
-    map.lines().filter_map(range).any(|(first, end)| (first..end).contains(&uid))
+    map.lines()
+        .filter_map(|line: &str| -> Option<(u64, u64)> {
+            let mut words = line.split_whitespace().map(str::parse::<u64>);
+            let (first, _, count) = (words.next()?.ok()?, words.next()?, words.next()?.ok()?);
+            Some((first, first + count))
+        })
+        .any(|(first, end)| (first..end).contains(&uid))
 }
 
 /// How far a path leads.

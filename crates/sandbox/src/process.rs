@@ -94,8 +94,9 @@ fn living_since(stat: &str) -> Option<u64> {
 /// valgrind's executable, which is among the tools beside `servers`.
 pub(crate) fn servers_in(host: &dyn Host, servers: &Path, sandbox: &Path) -> Vec<Identity> {
     let tools = servers.with_file_name("tools");
-    let runs = |pid| leads(host, pid, "exe", servers) || leads(host, pid, "exe", &tools);
-    processes_in(host, sandbox, runs)
+    processes_in(host, sandbox, |pid| {
+        leads(host, pid, "exe", servers) || leads(host, pid, "exe", &tools)
+    })
 }
 
 /// The processes that work inside a folder and are wanted.

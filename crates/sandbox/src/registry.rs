@@ -146,16 +146,20 @@ fn parse_metadata(xml: &str) -> Vec<Entry> {
 
 /// `12.22.0` is release 12.22.
 fn in_order<'a>(releases: impl Iterator<Item = &'a str>) -> Vec<Entry> {
-    let entry = |release: &str| {
-        let (version, number) = release.trim().rsplit_once('.')?;
-        let plain = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        (plain(version) && plain(number) && !version.is_empty())
-            .then(|| Entry { version: version.to_owned(), release: release.trim().to_owned() })
-    };
-    let mut entries: Vec<Entry> = releases.filter_map(entry).collect();
+    let mut entries: Vec<Entry> = releases
+        .filter_map(|release| {
+            let (version, number) = release.trim().rsplit_once('.')?;
+            (is_plain_version(version) && is_plain_version(number) && !version.is_empty())
+                .then(|| Entry { version: version.to_owned(), release: release.trim().to_owned() })
+        })
+        .collect();
     entries.sort_by(|a, b| catalog::compare_versions(&a.release, &b.release));
     entries.dedup();
     entries
+}
+
+fn is_plain_version(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
 fn artifact_dir(home: &Home, package: &str) -> PathBuf {
@@ -197,10 +201,11 @@ fn not_reachable(packed: &ServerPackage, detail: String) -> SandboxError {
 /// The file in `dir` whose name ends so.
 fn only_file(dir: &Path, endings: &[&str]) -> Option<PathBuf> {
     let paths = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
-    let fits = |path: &PathBuf| {
-        path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known))
-    };
-    paths.filter(fits).max()
+    paths
+        .filter(|path| {
+            path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known))
+        })
+        .max()
 }
 
 #[cfg(test)]

@@ -222,11 +222,12 @@ fn all_finished(home: &Home) -> Vec<Here> {
     let visible = dirs
         .map(|entry| entry.path())
         .filter(|dir| dir.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.')));
-    let read = |dir: PathBuf| {
-        let stamp = Stamp::read(&dir)?;
-        Some(Here { layout: Layout::find_in_tree(stamp.product, &dir)?, stamp, dir })
-    };
-    visible.filter_map(read).collect()
+    visible
+        .filter_map(|dir| {
+            let stamp = Stamp::read(&dir)?;
+            Some(Here { layout: Layout::find_in_tree(stamp.product, &dir)?, stamp, dir })
+        })
+        .collect()
 }
 
 /// The newest finished tree of `product` that matches. What is the system's own counts only if

@@ -166,13 +166,16 @@ enum Kind {
 
 fn kind(suite: &str) -> Option<Kind> {
     let suite = suite.trim_end_matches('/');
-    let known = |name: &str| SUITES.contains(&name);
     let security = suite.strip_suffix("-security").or_else(|| suite.strip_suffix("/updates"));
-    if security.is_some_and(known) {
+    if security.is_some_and(is_known_suite) {
         return Some(Kind::Security);
     }
     let pocket = POCKETS.iter().find_map(|pocket| suite.strip_suffix(pocket));
-    known(pocket.unwrap_or(suite)).then_some(Kind::Archive)
+    is_known_suite(pocket.unwrap_or(suite)).then_some(Kind::Archive)
+}
+
+fn is_known_suite(name: &str) -> bool {
+    SUITES.contains(&name)
 }
 
 /// 0: surely Debian's; 1: nothing against it; none: signed by a foreign key, or not usable

@@ -40,12 +40,13 @@ impl Home {
         let unfinished = paths.filter(|path| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp-"))
         });
-        let remove = |path: PathBuf| {
-            end_servers(self, &path);
-            fs::remove_dir_all(&path).ok()?;
-            Some(format!("removed the unfinished {}", path.display()))
-        };
-        unfinished.filter_map(remove).collect()
+        unfinished
+            .filter_map(|path: PathBuf| {
+                end_servers(self, &path);
+                fs::remove_dir_all(&path).ok()?;
+                Some(format!("removed the unfinished {}", path.display()))
+            })
+            .collect()
     }
 }
 

@@ -64,12 +64,16 @@ fn sections(file: &mut File) -> io::Result<Option<Vec<String>>> {
     let Some(strings) = entries.get(names) else { return Ok(None) };
     let length = usize::try_from(u64_at(strings, 32)).unwrap_or(0).min(1 << 20);
     let strings = read_at(file, u64_at(strings, 24), length)?;
-    let name = |entry: &&[u8]| {
-        let text = strings.get(u32_at(entry, 0) as usize..).unwrap_or_default();
-        let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-        String::from_utf8_lossy(&text[..end]).into_owned()
-    };
-    Ok(Some(entries.iter().map(name).collect()))
+    Ok(Some(
+        entries
+            .iter()
+            .map(|entry| {
+                let text = strings.get(u32_at(entry, 0) as usize..).unwrap_or_default();
+                let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+                String::from_utf8_lossy(&text[..end]).into_owned()
+            })
+            .collect(),
+    ))
 }
 
 fn read_at(file: &mut File, offset: u64, length: usize) -> io::Result<Vec<u8>> {

@@ -328,15 +328,18 @@ fn complete(
 /// Sends what a step says to the log of `fresh`, and reads its input from a file.
 fn redirect(command: &mut Launch, fresh: &Path, input: Option<&Path>) -> Result<(), SandboxError> {
     let log = fresh.join("log");
-    let open = |path: &Path| File::options().create(true).append(true).mode(0o600).open(path);
     let mut redirect = || -> io::Result<()> {
-        command.stdout(open(&log)?).stderr(open(&log)?);
+        command.stdout(open_private(&log)?).stderr(open_private(&log)?);
         if let Some(input) = input {
             command.stdin(File::open(input)?);
         }
         Ok(())
     };
     redirect().map_err(SandboxError::io("open", &log))
+}
+
+fn open_private(path: &Path) -> Result<std::fs::File, std::io::Error> {
+    File::options().create(true).append(true).mode(0o600).open(path)
 }
 
 fn failed(release: &Release, fresh: &Path, how: &str) -> SandboxError {

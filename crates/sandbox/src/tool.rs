@@ -95,10 +95,13 @@ impl ToolProcess {
             has_ended = self.child.has_ended();
         }
         let status = self.child.end_group()?;
-        let heard = |of: Receiver<Vec<u8>>| of.recv_timeout(SILENCE).unwrap_or_default();
-        let (stdout, stderr) = (heard(self.stdout), heard(self.stderr));
+        let (stdout, stderr) = (next_message(self.stdout), next_message(self.stderr));
         Ok(has_ended.then_some(Output { status, stdout, stderr }))
     }
+}
+
+fn next_message(of: Receiver<Vec<u8>>) -> Vec<u8> {
+    of.recv_timeout(SILENCE).unwrap_or_default()
 }
 
 /// Hears what comes out of a pipe, and lets go of it after `most` bytes.

@@ -143,11 +143,10 @@ impl Translation {
     pub(crate) fn set_user_option(&mut self, mut told: TranslatedOption) {
         let weaker = overruled_by(&self.plain(&told.name));
         for name in weaker.iter().filter(|_| self.product != Product::Postgres) {
-            let ours = |known: &TranslatedOption| {
+            if let Some(at) = self.told.iter().position(|known| {
                 let by_user = matches!(known.why, OptionReason::File(_) | OptionReason::Override);
                 setting::plain_name(&known.name) == *name && !by_user
-            };
-            if let Some(at) = self.told.iter().position(ours) {
+            }) {
                 let known = self.told.remove(at);
                 told.instead_of = Some(
                     told.instead_of

@@ -63,10 +63,7 @@ pub fn upgrade_path(product: Product, from: &str, to: &str) -> Result<Undone, Sa
             Undone::SystemTables
         });
     }
-    let place = |version: &str| {
-        MYSQL.iter().position(|series| parts(version, series.split('.').count()) == **series)
-    };
-    let (Some(old), Some(new)) = (place(from), place(to)) else {
+    let (Some(old), Some(new)) = (place_of_series(from), place_of_series(to)) else {
         return refuse(format!("known are the steps {}", MYSQL.join(" → ")));
     };
     if new > old + 1 {
@@ -83,6 +80,10 @@ pub fn upgrade_path(product: Product, from: &str, to: &str) -> Result<Undone, Sa
     } else {
         Undone::SystemTables
     })
+}
+
+fn place_of_series(version: &str) -> Option<usize> {
+    MYSQL.iter().position(|series| parts(version, series.split('.').count()) == **series)
 }
 
 /// The first parts of a version.

@@ -69,9 +69,10 @@ pub(crate) fn postgres_session(client: &mut dyn Client) -> Result<Option<Identif
     let schema =
         client.query("SELECT pg_catalog.current_schema()")?.first_value().map(str::to_owned);
     client.run(SAFE_PATH)?;
-    let named = |name: String| {
-        Identifier::new(&name, Dialect::Postgres)
-            .map_err(|error| WireError::Protocol(format!("the schema {name:?}: {error}")))
-    };
-    schema.map(named).transpose()
+    schema
+        .map(|name| {
+            Identifier::new(&name, Dialect::Postgres)
+                .map_err(|error| WireError::Protocol(format!("the schema {name:?}: {error}")))
+        })
+        .transpose()
 }

@@ -125,10 +125,17 @@ pub fn lend_statistics(
 }
 
 fn carry_out(client: &mut dyn Client, statements: &[String]) -> Result<(), WireError> {
-    let answers = |sql: &str| [UPDATE_HISTOGRAM, RESTORE].iter().any(|word| sql.starts_with(word));
     statements.iter().try_for_each(|sql| {
-        if answers(sql) { not_refused(&client.query(sql)?) } else { client.run(sql).map(drop) }
+        if answers_with_rows(sql) {
+            not_refused(&client.query(sql)?)
+        } else {
+            client.run(sql).map(drop)
+        }
     })
+}
+
+fn answers_with_rows(sql: &str) -> bool {
+    [UPDATE_HISTOGRAM, RESTORE].iter().any(|word| sql.starts_with(word))
 }
 
 /// What ANALYZE TABLE does not do it says in a row, and `pg_restore_…_stats` answers `f`.
@@ -288,13 +295,16 @@ fn engine_independent(
         rows.rows.sort();
         read.cleared.push(format!("DELETE FROM mysql.{table} WHERE db_name = DATABASE()"));
         for row in &rows.rows {
-            let value = |(name, value): (&String, &Option<String>)| match value {
-                _ if name == "db_name" => "DATABASE()".to_owned(),
-                Some(hex) if is_binary(name) => format!("unhex({})", quoted(hex)),
-                Some(text) => quoted(text).to_string(),
-                None => "NULL".to_owned(),
-            };
-            let values: Vec<String> = columns.iter().zip(row).map(value).collect();
+            let values: Vec<String> = columns
+                .iter()
+                .zip(row)
+                .map(|(name, value)| match value {
+                    _ if name == "db_name" => "DATABASE()".to_owned(),
+                    Some(hex) if is_binary(name) => format!("unhex({})", quoted(hex)),
+                    Some(text) => quoted(text).to_string(),
+                    None => "NULL".to_owned(),
+                })
+                .collect();
             read.given.push(format!(
                 "INSERT INTO mysql.{table} ({}) VALUES ({})",
                 own.iter().map(Identifier::to_string).collect::<Vec<_>>().join(", "),

@@ -98,14 +98,16 @@ impl OptimizerPrice {
 
 /// The prices that both arms have and that differ, as numbers.
 pub fn differing_prices(base: &Environment, test: &Environment) -> Vec<OptimizerPrice> {
-    let price = |(fact, of_test): (&String, &String)| {
-        let name = fact.strip_prefix(COST)?;
-        let of_base = base.facts.get(fact)?;
-        let (a, b) = (plain_number(of_base)?, plain_number(of_test)?);
-        let (base, test) = (of_base.clone(), of_test.clone());
-        (a != b && is_name(name)).then(|| OptimizerPrice { name: name.to_owned(), base, test })
-    };
-    test.facts.iter().filter_map(price).collect()
+    test.facts
+        .iter()
+        .filter_map(|(fact, of_test)| {
+            let name = fact.strip_prefix(COST)?;
+            let of_base = base.facts.get(fact)?;
+            let (a, b) = (plain_number(of_base)?, plain_number(of_test)?);
+            let (base, test) = (of_base.clone(), of_test.clone());
+            (a != b && is_name(name)).then(|| OptimizerPrice { name: name.to_owned(), base, test })
+        })
+        .collect()
 }
 
 /// Whether a price is called as servers call theirs: its name stands in statements.

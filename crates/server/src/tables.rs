@@ -138,15 +138,18 @@ pub fn storage_questions(dialect: Dialect, table: &TableName) -> Vec<TableQuesti
         Dialect::Sqlite | Dialect::Engine => Vec::new(),
         // They are those of the whole database, whose tables are parts of one space of keys.
         Dialect::Rocksdb => {
-            let property = |name: &str| format!("PROPERTY rocksdb.{name}");
             vec![
-                (property("estimate-num-keys"), &["data.rows_estimated"][..]),
-                (property("total-sst-files-size"), &["data.bytes"]),
-                (property("num-files-at-level0"), &["data.files_of_level_0"]),
-                (property("estimate-pending-compaction-bytes"), &["data.bytes_to_compact"]),
+                (rocksdb_property("estimate-num-keys"), &["data.rows_estimated"][..]),
+                (rocksdb_property("total-sst-files-size"), &["data.bytes"]),
+                (rocksdb_property("num-files-at-level0"), &["data.files_of_level_0"]),
+                (rocksdb_property("estimate-pending-compaction-bytes"), &["data.bytes_to_compact"]),
             ]
         }
     }
+}
+
+fn rocksdb_property(name: &str) -> String {
+    format!("PROPERTY rocksdb.{name}")
 }
 
 /// What the questions for indexes answer. InnoDB makes an index of the columns of a foreign key
@@ -160,8 +163,8 @@ fn mysql_indexes(table: &TableName) -> String {
     let all =
         |of: &str| format!("coalesce(group_concat({of} ORDER BY one SEPARATOR ', '), 'none')");
     let (others, own) = (all("if(is_of_key, NULL, one)"), all("if(is_of_key, one, NULL)"));
-    let columns = |place: &str| format!("group_concat(column_name ORDER BY {place} SEPARATOR ',')");
-    let (indexed, referring) = (columns("seq_in_index"), columns("ordinal_position"));
+    let (indexed, referring) =
+        (columns_in_order("seq_in_index"), columns_in_order("ordinal_position"));
     format!(
         "SELECT {others}, {own} FROM (SELECT \
          concat(if(index_name = 'PRIMARY', 'primary', if(non_unique = 0, 'unique', 'index')), \
@@ -173,6 +176,10 @@ fn mysql_indexes(table: &TableName) -> String {
          FROM information_schema.statistics WHERE table_schema = database() \
          AND table_name = {table} GROUP BY index_name, non_unique) AS indexes"
     )
+}
+
+fn columns_in_order(place: &str) -> String {
+    format!("group_concat(column_name ORDER BY {place} SEPARATOR ',')")
 }
 
 fn postgres_indexes(table: &TableName) -> String {

@@ -82,12 +82,8 @@ impl BlockingWatch {
                  SQLite and the embedded engine"
             )));
         };
-        let is_on = |client: &mut dyn Client| {
-            let asked = client.query("SELECT @@performance_schema");
-            asked.is_ok_and(|rows| rows.first_value() == Some("1"))
-        };
         let by_tables = match source {
-            WaitSource::LockWaits => !is_on(&mut *client),
+            WaitSource::LockWaits => !has_performance_schema(&mut *client),
             WaitSource::Innodb => true,
             WaitSource::BlockingPids => false,
         };
@@ -157,11 +153,14 @@ impl BlockingWatch {
         let answer = self.client.query(OLD_LOCK_WAITS).ok();
         self.read = Some(now());
         let pairs = blocked_by(&answer?);
-        let of = |id: &u64| -> Vec<Blocker> {
-            pairs.iter().filter(|pair| pair.0 == *id).map(|pair| pair.1).collect()
-        };
         // MySQL 8.0 has no such table.
-        (!pairs.is_empty()).then(|| ids.iter().map(of).collect())
+        (!pairs.is_empty()).then(|| {
+            ids.iter()
+                .map(|id: &u64| -> Vec<Blocker> {
+                    pairs.iter().filter(|pair| pair.0 == *id).map(|pair| pair.1).collect()
+                })
+                .collect()
+        })
     }
 
     /// Ends a session from outside.
@@ -175,17 +174,23 @@ impl BlockingWatch {
     }
 }
 
+fn has_performance_schema(client: &mut dyn Client) -> bool {
+    let asked = client.query("SELECT @@performance_schema");
+    asked.is_ok_and(|rows| rows.first_value() == Some("1"))
+}
+
 /// For whom each of these waits, if it waits. Who is told to wait for himself waits for somebody
 /// else, see [`LOCK_WAITS`].
 fn named(ids: &[u64], pairs: &[(u64, Blocker)]) -> Vec<Waiting> {
-    let of = |id: &u64| {
-        let own: Vec<u64> =
-            pairs.iter().filter(|pair| pair.0 == *id).map(|pair| pair.1.id).collect();
-        let others: Vec<u64> = own.iter().copied().filter(|whom| whom != id).collect();
-        let is_whole = others.len() == own.len();
-        (!own.is_empty()).then(|| is_whole.then_some(others))
-    };
-    ids.iter().map(of).collect()
+    ids.iter()
+        .map(|id| {
+            let own: Vec<u64> =
+                pairs.iter().filter(|pair| pair.0 == *id).map(|pair| pair.1.id).collect();
+            let others: Vec<u64> = own.iter().copied().filter(|whom| whom != id).collect();
+            let is_whole = others.len() == own.len();
+            (!own.is_empty()).then(|| is_whole.then_some(others))
+        })
+        .collect()
 }
 
 /// Rows of a session and those that it waits for, one a row or with commas between them.

@@ -344,9 +344,7 @@ impl SqlConnection {
         if params.count() != prepared.marks {
             return Err(SqlError::Parameters(params.count(), prepared.marks));
         }
-        // CURRENT_TIMESTAMP has whole seconds.
-        let seconds = |us: i64| us - us.rem_euclid(1_000_000);
-        let now = if prepared.time == Time::Asked { seconds((self.clock)()) } else { 0 };
+        let now = if prepared.time == Time::Asked { whole_seconds_us((self.clock)()) } else { 0 };
         let given = ExecutionInput { params, now };
         let begins = self.settings.autocommit == Autocommit::Off && !self.session.is_open();
         if begins && prepared.is_of_rows() {
@@ -450,6 +448,11 @@ impl SqlConnection {
         self.session.set_isolation(isolation);
         self.settings.isolation = isolation;
     }
+}
+
+/// CURRENT_TIMESTAMP has whole seconds.
+fn whole_seconds_us(us: i64) -> i64 {
+    us - us.rem_euclid(1_000_000)
 }
 
 const NOT_PREPARED: &str = "a statement is executed on the connection that prepared it";

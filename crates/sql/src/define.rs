@@ -69,9 +69,11 @@ fn index_of(index: &IndexDefinition, table: &str, columns: &[ColumnSpec]) -> Res
 }
 
 fn places(names: &[String], table: &str, columns: &[ColumnSpec]) -> Result<Vec<usize>> {
-    let place = |name: &String| {
-        let found = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| SqlError::Name(format!("{table} has no column {name}")))
-    };
-    names.iter().map(place).collect()
+    names
+        .iter()
+        .map(|name| {
+            let found = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+            found.ok_or_else(|| SqlError::Name(format!("{table} has no column {name}")))
+        })
+        .collect()
 }

@@ -26,12 +26,14 @@ pub fn rank_correlation(one: &[f64], other: &[f64]) -> Option<f64> {
 
 /// The rank of each value from 1; equal ones share the mean of theirs.
 pub(crate) fn average_ranks(values: &[f64]) -> Vec<f64> {
-    let rank = |value: &f64| {
-        let below = values.iter().filter(|other| *other < value).count();
-        let equal = values.iter().filter(|other| *other == value).count();
-        below as f64 + (equal + 1) as f64 / 2.0
-    };
-    values.iter().map(rank).collect()
+    values
+        .iter()
+        .map(|value| {
+            let below = values.iter().filter(|other| *other < value).count();
+            let equal = values.iter().filter(|other| *other == value).count();
+            below as f64 + (equal + 1) as f64 / 2.0
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -76,9 +76,12 @@ const HOUR_NS: f64 = 3.6e12;
 pub fn estimate_drift(rates: &[RateAt], tolerance_per_hour: f64) -> Result<Drift, StatsError> {
     let points = blocks(rates)?;
     let (slope, autocorrelation) = regress(&points);
-    let share = |log: f64| log.exp_m1();
     let (low, high) = slope.bounds(SHOWN_CONFIDENCE)?;
-    let per_hour = Interval { estimate: share(slope.mean), low: share(low), high: share(high) };
+    let per_hour = Interval {
+        estimate: share_of_log(slope.mean),
+        low: share_of_log(low),
+        high: share_of_log(high),
+    };
     let (least, most) = slope.bounds(1.0 - DECISION_ALPHA)?;
     let verdict = if per_hour.low >= -tolerance_per_hour && per_hour.high <= tolerance_per_hour {
         DriftVerdict::Stable
@@ -90,6 +93,10 @@ pub fn estimate_drift(rates: &[RateAt], tolerance_per_hour: f64) -> Result<Drift
         DriftVerdict::Undecided
     };
     Ok(Drift { per_hour, verdict, blocks: points.len() as u32, autocorrelation })
+}
+
+fn share_of_log(log: f64) -> f64 {
+    log.exp_m1()
 }
 
 /// A block: hours since the first slot, and the logarithm of its mean rate.

@@ -53,16 +53,17 @@ pub(crate) struct Means {
 
 impl Means {
     pub(crate) fn from_points(points: &[PointLogs]) -> Result<Means, StatsError> {
-        let mean = |point: &PointLogs, arm: Arm| {
-            let logs: Vec<f64> = point.pairs.iter().map(|pair| pair[arm]).collect();
-            Moments::of_logs(&logs).map(|moments| moments.mean)
-        };
-        let of_arm = |arm| points.iter().map(|point| mean(point, arm)).collect();
+        let of_arm = |arm| points.iter().map(|point| mean_log(point, arm)).collect();
         Ok(Means {
             at: points.iter().map(|point| point.at).collect(),
             logs: PerArm::try_from_fn(of_arm)?,
         })
     }
+}
+
+fn mean_log(point: &PointLogs, arm: Arm) -> Result<f64, StatsError> {
+    let logs: Vec<f64> = point.pairs.iter().map(|pair| pair[arm]).collect();
+    Moments::of_logs(&logs).map(|moments| moments.mean)
 }
 
 /// A contrast that has this value and gradient. `known_sd` is the standard deviation of an error in
@@ -286,12 +287,15 @@ pub(crate) fn of_arm<const P: usize>(
     let share = |influence: &[f64; P]| -> f64 {
         influence.iter().zip(slopes).map(|(share, slope)| share * slope).sum()
     };
-    let place = |influence: &[f64; P]| {
-        let mut both = PerArm { base: 0.0, test: 0.0 };
-        both[arm] = share(influence);
-        both
-    };
-    solution.influence.iter().map(place).collect()
+    solution
+        .influence
+        .iter()
+        .map(|influence| {
+            let mut both = PerArm { base: 0.0, test: 0.0 };
+            both[arm] = share(influence);
+            both
+        })
+        .collect()
 }
 
 /// The sum of two gradients, the second one taken `times`.
@@ -307,11 +311,14 @@ pub(crate) fn residuals<const P: usize>(
     model: Model<P>,
     arm: Arm,
 ) -> Vec<Estimate> {
-    let of_point = |(index, point): (usize, &PointLogs)| {
-        let slopes = model(&solution.theta, point.at).map_or([0.0; P], |(_, slopes)| slopes);
-        let mut gradient = of_arm(solution, arm, slopes.map(|slope| -slope));
-        gradient[index][arm] += 1.0;
-        estimate_contrast(points, solution.residuals[index], &gradient, 0.0)
-    };
-    points.iter().enumerate().map(of_point).collect()
+    points
+        .iter()
+        .enumerate()
+        .map(|(index, point)| {
+            let slopes = model(&solution.theta, point.at).map_or([0.0; P], |(_, slopes)| slopes);
+            let mut gradient = of_arm(solution, arm, slopes.map(|slope| -slope));
+            gradient[index][arm] += 1.0;
+            estimate_contrast(points, solution.residuals[index], &gradient, 0.0)
+        })
+        .collect()
 }

@@ -165,12 +165,14 @@ fn pair_variance(starts: &[&[f64]], interval: IntervalKind) -> Option<f64> {
     if !is_middle || starts.iter().any(|start| start.len() < RANKED_MIN) {
         return pooled(starts.iter().copied());
     }
-    let of_start = |start: &&[f64]| {
-        let (low, high) = SignedRanks::one_sample(start).bounds(SHOWN_CONFIDENCE).ok()?;
-        let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, (start.len() - 1) as f64);
-        Some(((high - low) / (2.0 * t)).powi(2) * start.len() as f64)
-    };
-    let sum = starts.iter().map(of_start).sum::<Option<f64>>()?;
+    let sum = starts
+        .iter()
+        .map(|start| {
+            let (low, high) = SignedRanks::one_sample(start).bounds(SHOWN_CONFIDENCE).ok()?;
+            let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, (start.len() - 1) as f64);
+            Some(((high - low) / (2.0 * t)).powi(2) * start.len() as f64)
+        })
+        .sum::<Option<f64>>()?;
     Some(sum / starts.len() as f64)
 }
 

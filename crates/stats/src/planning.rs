@@ -134,8 +134,11 @@ const PAIRS_MOST: u32 = 100_000;
 
 /// The logarithm of the change that a single start hides.
 fn floor(spread: &Spread, alpha: f64, power: f64) -> f64 {
-    let normal = |p: f64| quantile(p, f64::INFINITY);
-    (normal(1.0 - alpha / 2.0) + normal(power)) * spread.start_sd
+    (normal_quantile(1.0 - alpha / 2.0) + normal_quantile(power)) * spread.start_sd
+}
+
+fn normal_quantile(p: f64) -> f64 {
+    quantile(p, f64::INFINITY)
 }
 
 #[cfg(test)]

@@ -61,12 +61,11 @@ pub(crate) fn pairs_missing(
     confidence: f64,
 ) -> Option<u32> {
     let measured = u32::try_from(moments.n).ok()?;
-    let decides = |pairs| {
+    let total = first_pairs(MIN_PAIRS.max(measured + 1), |pairs| {
         let doubt = Doubt::of(moments.sd, known_sd, pairs);
         doubt.found(alpha, POWER) <= moments.mean.abs()
             || doubt.fits(moments.mean, budget_log, confidence) >= POWER
-    };
-    let total = first_pairs(MIN_PAIRS.max(measured + 1), decides)?;
+    })?;
     Some(total - measured)
 }
 
@@ -112,8 +111,11 @@ fn detectable_log(sd_log: f64, pairs: u32, alpha: f64, power: f64) -> f64 {
 }
 
 fn arguments_make_sense(sd_log: f64, alpha: f64, power: f64) -> bool {
-    let share = |value: f64| value > 0.0 && value < 1.0;
-    sd_log.is_finite() && sd_log >= 0.0 && share(alpha) && share(power)
+    sd_log.is_finite() && sd_log >= 0.0 && is_share(alpha) && is_share(power)
+}
+
+fn is_share(value: f64) -> bool {
+    value > 0.0 && value < 1.0
 }
 
 /// The first number of pairs in `from..=PAIRS_CAP` for which `holds`, which must not turn false

@@ -212,12 +212,14 @@ impl Null {
         match self {
             Null::Exact(chances) => {
                 let mut outside = 0.0;
-                let fits = |chance: &&f64| {
-                    outside += **chance;
-                    // Sums of chances err by their last digits.
-                    2.0 * outside <= alpha * (1.0 + 1e-12)
-                };
-                chances.iter().take_while(fits).count()
+                chances
+                    .iter()
+                    .take_while(|chance| {
+                        outside += **chance;
+                        // Sums of chances err by their last digits.
+                        2.0 * outside <= alpha * (1.0 + 1e-12)
+                    })
+                    .count()
             }
             Null::Normal(mean, sd) => {
                 let z = student::quantile(1.0 - alpha / 2.0, f64::INFINITY);

@@ -93,8 +93,7 @@ pub(crate) fn cell_replicates(
         .filter(|starts: &Vec<&[f64]>| !starts.is_empty())
         .collect();
     let starts = fillings.concat();
-    let enough = |count: usize| count >= MIN_PAIRS as usize;
-    let level = match (enough(fillings.len()), enough(starts.len())) {
+    let level = match (are_enough(fillings.len()), are_enough(starts.len())) {
         (true, _) => ExperimentLevel::Filling,
         (false, true) => ExperimentLevel::Start,
         (false, false) => ExperimentLevel::Pair,
@@ -144,6 +143,10 @@ pub(crate) fn cell_replicates(
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let basis = Basis { interval, replicates: level, count, why };
     Ok(Replicates { located, moments, estimate, known_sd: known, basis })
+}
+
+fn are_enough(count: usize) -> bool {
+    count >= MIN_PAIRS as usize
 }
 
 /// Which interval, and why. `known` is an error beside that of the replicates.

@@ -105,14 +105,17 @@ impl ConfidenceSequence {
     /// Assumes nothing.
     pub fn after_judgement(judged: u32) -> ConfidenceSequence {
         let judged = judged.clamp(1, ConfidenceSequence::STARTS_MAX);
-        let spent = |starts: u32| {
-            if starts <= judged {
-                0.0
-            } else {
-                SPENT_BEYOND * (1.0 - f64::from(judged) / f64::from(starts))
-            }
-        };
-        ConfidenceSequence { reaches: BEYOND[judged as usize].get_or_init(|| Reaches::of(spent)) }
+        ConfidenceSequence {
+            reaches: BEYOND[judged as usize].get_or_init(|| {
+                Reaches::of(|starts| {
+                    if starts <= judged {
+                        0.0
+                    } else {
+                        SPENT_BEYOND * (1.0 - f64::from(judged) / f64::from(starts))
+                    }
+                })
+            }),
+        }
     }
 
     /// The number of starts after which nothing more is told, whatever the horizon: a lattice for
@@ -228,17 +231,16 @@ pub fn starts_missing(
     let budget_log = budget_log(budget)?;
     let moments = Moments::of_logs(starts)?;
     let at = Widths { sequence, known_sd, sd: moments.sd };
-    let decides = |&total: &u32| {
-        at.found(total, alpha, POWER) <= moments.mean.abs()
-            || at.fits(total, moments.mean, budget_log) >= POWER
-    };
     let count = u32::try_from(moments.n).unwrap_or(u32::MAX);
     if count < MIN_PAIRS {
         return Ok(None);
     }
     Ok((count..ConfidenceSequence::STARTS_MAX)
         .map(|before| before + 1)
-        .find(decides)
+        .find(|&total| {
+            at.found(total, alpha, POWER) <= moments.mean.abs()
+                || at.fits(total, moments.mean, budget_log) >= POWER
+        })
         .map(|total| total - count))
 }
 
@@ -344,11 +346,8 @@ fn spent(starts: u32, horizon: u32) -> f64 {
 /// The sum of the starts walks on a lattice; what lies beyond the bound of a look has been stopped
 /// there and walks no further. What a bound on the lattice leaves unspent, the next look has.
 fn chances(spent: impl Fn(u32) -> f64, alpha: f64) -> Vec<f64> {
-    let weight = |steps: usize| {
-        let far = steps as f64 * STEP;
-        (-far * far / 2.0).exp() * STEP / (2.0 * std::f64::consts::PI).sqrt()
-    };
-    let weights: Vec<f64> = (0..=2 * REACH).map(|step| weight(step.abs_diff(REACH))).collect();
+    let weights: Vec<f64> =
+        (0..=2 * REACH).map(|step| normal_weight(step.abs_diff(REACH))).collect();
     // Mass by place; the middle is zero.
     let mut mass = vec![1.0];
     let (mut gone, mut chances) = (0.0, Vec::new());
@@ -378,16 +377,24 @@ fn chances(spent: impl Fn(u32) -> f64, alpha: f64) -> Vec<f64> {
     chances
 }
 
+fn normal_weight(steps: usize) -> f64 {
+    let far = steps as f64 * STEP;
+    (-far * far / 2.0).exp() * STEP / (2.0 * std::f64::consts::PI).sqrt()
+}
+
 /// The distances in standard errors that these p-values are of.
 fn reaches(chances: &[f64]) -> Vec<f64> {
-    let reach = |(index, &chance): (usize, &f64)| {
-        if chance > 0.0 {
-            quantile(1.0 - chance / 2.0, (index + MIN_PAIRS as usize - 1) as f64)
-        } else {
-            f64::INFINITY
-        }
-    };
-    chances.iter().enumerate().map(reach).collect()
+    chances
+        .iter()
+        .enumerate()
+        .map(|(index, &chance)| {
+            if chance > 0.0 {
+                quantile(1.0 - chance / 2.0, (index + MIN_PAIRS as usize - 1) as f64)
+            } else {
+                f64::INFINITY
+            }
+        })
+        .collect()
 }
 
 /// The masses that lie no farther from the middle than so many standard deviations of a value.

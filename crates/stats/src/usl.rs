@@ -120,11 +120,14 @@ fn response(theta: &[f64; 3], clients: f64) -> (f64, [f64; 3]) {
 
 /// Linear least squares of `N/X = (1 + σ(N−1) + κN(N−1)) / λ` with relative weights.
 fn start(at: &[f64], logs: &[f64], free: [bool; 3]) -> Option<[f64; 3]> {
-    let row = |(&clients, &log): (&f64, &f64)| {
-        let share = (log - clients.ln()).exp();
-        [share, share * (clients - 1.0), share * clients * (clients - 1.0)]
-    };
-    let rows: Vec<[f64; 3]> = at.iter().zip(logs).map(row).collect();
+    let rows: Vec<[f64; 3]> = at
+        .iter()
+        .zip(logs)
+        .map(|(&clients, &log)| {
+            let share = (log - clients.ln()).exp();
+            [share, share * (clients - 1.0), share * clients * (clients - 1.0)]
+        })
+        .collect();
     let [inverse, waits, talks] = nearest_to_one(&rows, free)?;
     (inverse > 0.0).then(|| [-inverse.ln(), waits / inverse, talks / inverse])
 }
@@ -428,11 +431,10 @@ fn too_few(at: &[f64]) -> Option<Warning> {
 /// Where the points hardly tell the parameters apart.
 fn vague(arms: &PerArm<UslCurve>) -> Option<Warning> {
     const VAGUE: f64 = 2.0;
-    let is_vague = |arm: &Arm| {
+    Arm::BOTH.iter().any(|arm| {
         let Interval { low, high, .. } = arms[*arm].lambda;
         high > VAGUE * low
-    };
-    Arm::BOTH.iter().any(is_vague).then(|| {
+    }).then(|| {
         let text = "λ, σ and κ can hardly be separated: all points lie where the rate no longer \
                     grows, or noise is too large; add client counts below the peak, or pairs";
         Warning::new(Severity::Note, "curve-vague", text)

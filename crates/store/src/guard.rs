@@ -227,9 +227,12 @@ impl Allowance {
 
     /// Begins anew, with the size that the file has now.
     pub(crate) fn renew_steps(&self) {
-        let size = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
-        let bytes = size(&self.path) + size(&path_with_suffix(&self.path, "-wal"));
+        let bytes = file_size(&self.path) + file_size(&path_with_suffix(&self.path, "-wal"));
         let steps = STEPS_LEAST + STEPS_PER_BYTE * bytes;
         self.left.store(steps / STEPS_BETWEEN_LOOKS as u64, Ordering::Relaxed);
     }
+}
+
+fn file_size(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |about| about.len())
 }

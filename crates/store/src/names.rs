@@ -62,11 +62,14 @@ impl Store {
             if score >= SIMILAR { score } else { 0.0 }
         };
         runs.sort_by(|a, b| likeness(&b.name).total_cmp(&likeness(&a.name)));
-        let show = |id: &RunId, name: &Option<String>| match name {
-            Some(name) => format!("{id} (@{name})"),
-            None => id.to_string(),
-        };
         runs.truncate(SUGGESTIONS);
-        Ok(runs.iter().map(|run| show(&run.id, &run.name)).collect())
+        Ok(runs.iter().map(|run| shown_run(&run.id, &run.name)).collect())
+    }
+}
+
+fn shown_run(id: &RunId, name: &Option<String>) -> String {
+    match name {
+        Some(name) => format!("{id} (@{name})"),
+        None => id.to_string(),
     }
 }

@@ -199,8 +199,11 @@ impl Case<'_> {
 
     /// Where the time of an operation goes, by layer where it was counted.
     fn ledger(&self, lab: &Lab<'_>, comparison: &Comparison) -> Result<Option<Ledger>, LabError> {
-        let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
-        let Some(cell) = comparison.cells.iter().find(of_cell) else { return Ok(None) };
+        let Some(cell) =
+            comparison.cells.iter().find(|one: &&CellComparison| one.cell == *self.question.cell)
+        else {
+            return Ok(None);
+        };
         let run = self.question.run;
         let counted = self.evidence.counted_with(lab, &Set::new())?;
         let counted = counted.as_ref().map_or(run, |(counted, pairing)| counted.pair(*pairing));
@@ -209,8 +212,7 @@ impl Case<'_> {
 
     /// What the servers did for an operation, by their own account.
     fn work(&self, comparison: &Comparison) -> Result<Vec<FactComparison>, LabError> {
-        let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
-        let cell = comparison.cells.iter().find(of_cell);
+        let cell = comparison.cells.iter().find(|one| one.cell == *self.question.cell);
         Ok(cell
             .map(|cell| dbdyno_judge::compare_work(self.question.run, cell))
             .transpose()?

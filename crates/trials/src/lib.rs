@@ -171,11 +171,14 @@ fn limit_of(run: RunPair<'_>, cell: &CellComparison) -> Option<String> {
     if ratio.max(ratio.recip()) > factor_of_client(run, &cell.cell, slower) * (1.0 + LEAST_RATE) {
         return None;
     }
-    let speaks = |warning: &&dbdyno_model::Warning| {
-        warning.severity == Severity::Blocks && warning.code.starts_with(OF_THE_CLIENT)
-    };
-    let texts: Vec<&str> =
-        cell.warnings.iter().filter(speaks).map(|warning| warning.text.as_str()).collect();
+    let texts: Vec<&str> = cell
+        .warnings
+        .iter()
+        .filter(|warning| {
+            warning.severity == Severity::Blocks && warning.code.starts_with(OF_THE_CLIENT)
+        })
+        .map(|warning| warning.text.as_str())
+        .collect();
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
@@ -296,9 +299,6 @@ impl Case<'_> {
 
     /// In what is looked, one after the other.
     fn witnesses(&self) -> Result<Vec<Witness>, LabError> {
-        let is_counted = |spec: &ArmSpec| {
-            matches!(spec.target, Target::Release(_) | Target::Sqlite(_) | Target::Engine(_))
-        };
         let can_count = is_counted(self.base()) && is_counted(self.test());
         let rate = self.question.rates.map(|_| Witness::Rate);
         let all = match self.question.by {
@@ -532,11 +532,12 @@ impl Case<'_> {
             .into_values()
             .flatten()
             .collect();
-        let is_in = |one: &usize| {
-            let cannot = found.refused.contains(one) || tried[*one].told.is_empty();
-            cannot && !tried[*one].given.is_empty() && !follow.contains(one)
-        };
-        (0..tried.len()).filter(is_in).collect()
+        (0..tried.len())
+            .filter(|one| {
+                let cannot = found.refused.contains(one) || tried[*one].told.is_empty();
+                cannot && !tried[*one].given.is_empty() && !follow.contains(one)
+            })
+            .collect()
     }
 
     /// The causes that are worth most by themselves, as many as are told apart.
@@ -723,4 +724,8 @@ impl Case<'_> {
         };
         lab.watch.report_progress(Progress::Trial(&text));
     }
+}
+
+fn is_counted(spec: &ArmSpec) -> bool {
+    matches!(spec.target, Target::Release(_) | Target::Sqlite(_) | Target::Engine(_))
 }

@@ -142,12 +142,9 @@ fn elsewhere(run: &Run, witness: Witness, explained: &Cell) -> Result<Elsewhere,
 
 fn by_rate(comparison: &Comparison) -> Vec<RemedyCell> {
     let cells = comparison.cells.iter();
-    let cell = |one: &dbdyno_model::CellComparison| RemedyCell {
-        cell: one.cell.clone(),
-        ratio: one.rqps,
-        verdict: one.verdict,
-    };
-    cells.map(cell).collect()
+    cells
+        .map(|one| RemedyCell { cell: one.cell.clone(), ratio: one.rqps, verdict: one.verdict })
+        .collect()
 }
 
 /// Cells are called as those of the run, though instructions are those of one client.

@@ -346,8 +346,7 @@ impl Parser<'_> {
     }
 
     fn name_or_number(&mut self) -> Result<Formula<String>, String> {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
+        let end = self.rest.find(|c| !is_name_char(c)).unwrap_or(self.rest.len());
         let word = &self.rest[..end];
         if word.is_empty() {
             return Err(self.expected("a number, a name or ("));
@@ -365,6 +364,10 @@ impl Parser<'_> {
             false => Ok(Formula::Name(word.to_owned())),
         }
     }
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '.'
 }
 
 #[cfg(test)]

@@ -166,8 +166,7 @@ impl Scope {
                 CallValue::Int(random_bits(random, count) as i64)
             }
             Generator::Computed(formula) => {
-                let kept = |place: &usize| number(memory.kept[*place], buffer);
-                match formula.value(memory.row, &kept) {
+                match formula.value(memory.row, &|place| number(memory.kept[*place], buffer)) {
                     None => CallValue::Null,
                     Some(number) => match number.as_integer() {
                         Some(number) => CallValue::Int(number),

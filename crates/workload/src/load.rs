@@ -120,17 +120,18 @@ impl Sql {
         [&self.mysql, &self.postgres, &self.sqlite].into_iter().all(|text| {
             let text = text.to_ascii_uppercase();
             let words: Vec<&str> = text.split_whitespace().collect();
-            let locks = |two: &[&str]| {
-                let [first, second] = two else { return false };
-                let second = second.trim_end_matches([';', ')']);
-                *first == "FOR" && ["UPDATE", "SHARE", "NO", "KEY"].contains(&second)
-                    || [*first, second] == ["LOCK", "IN"]
-            };
             words.first().is_none_or(|first| *first == "SELECT")
                 && !words.contains(&"INTO")
-                && !words.windows(2).any(locks)
+                && !words.windows(2).any(locks_rows)
         })
     }
+}
+
+fn locks_rows(two: &[&str]) -> bool {
+    let [first, second] = two else { return false };
+    let second = second.trim_end_matches([';', ')']);
+    *first == "FOR" && ["UPDATE", "SHARE", "NO", "KEY"].contains(&second)
+        || [*first, second] == ["LOCK", "IN"]
 }
 
 /// What another client does beside those that are counted, at a rate of its own.
@@ -342,12 +343,15 @@ impl Mix {
     /// Statements of one event as QPS counts them, BEGIN and COMMIT included; with weights, those
     /// of the longest one.
     pub fn statements_per_event(&self) -> u64 {
-        let of_step = |step: &LoadStep| step.asks.len() as u64 * u64::from(step.repeat);
         let asked: u64 = if self.weights.is_empty() {
-            self.steps.iter().map(of_step).sum()
+            self.steps.iter().map(events_of_step).sum()
         } else {
-            self.steps.iter().map(of_step).max().unwrap_or(0)
+            self.steps.iter().map(events_of_step).max().unwrap_or(0)
         };
         asked + if self.transaction == TransactionMode::Explicit { 2 } else { 0 }
     }
+}
+
+fn events_of_step(step: &LoadStep) -> u64 {
+    step.asks.len() as u64 * u64::from(step.repeat)
 }

@@ -113,14 +113,16 @@ pub fn rounds_of_step(plan: &Plan, step: BenchmarkStep, sizes: &Sizes) -> u32 {
 /// warm-up; `None` for other loads. What its other steps take is for the servers to say.
 pub fn queries_ns(plan: &Plan) -> Option<u64> {
     let cells = plan.cells();
-    let of_cell = |cell: &Cell| {
-        let (step, sizes) = step_of(cell)?;
-        Some(match step.planned_work(&sizes) {
-            Work::QueriesAtRate(_) => u64::from(plan.schedule.pairs) * plan.schedule.round_ns,
-            Work::Commits(_) | Work::Indexes => 0,
+    let all: Option<u64> = cells
+        .iter()
+        .map(|cell| {
+            let (step, sizes) = step_of(cell)?;
+            Some(match step.planned_work(&sizes) {
+                Work::QueriesAtRate(_) => u64::from(plan.schedule.pairs) * plan.schedule.round_ns,
+                Work::Commits(_) | Work::Indexes => 0,
+            })
         })
-    };
-    let all: Option<u64> = cells.iter().map(of_cell).sum();
+        .sum();
     all.map(|ns| plan.arms.count() as u64 * ns)
 }
 

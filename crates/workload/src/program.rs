@@ -67,12 +67,14 @@ impl Event {
 
     /// The parameters of a call as they stand in a text.
     pub fn literals(&self, call: &Call) -> Vec<String> {
-        let literal = |value| {
-            let mut text = String::new();
-            self.write_value(value, &mut text);
-            text
-        };
-        self.values(call).iter().map(literal).collect()
+        self.values(call)
+            .iter()
+            .map(|value| {
+                let mut text = String::new();
+                self.write_value(value, &mut text);
+                text
+            })
+            .collect()
     }
 
     fn write_value(&self, value: &CallValue, sql: &mut String) {

@@ -56,13 +56,15 @@ fn in_waves(
 
 /// For each table, by its name and statements, the others that it refers to.
 fn edges(tables: &[(&str, Vec<&str>)]) -> Vec<Vec<usize>> {
-    let of_table = |own: usize| {
-        let named: Vec<String> = tables[own].1.iter().flat_map(|sql| referred_to(sql)).collect();
-        let is_named =
-            |at: &usize| named.iter().any(|name| name.eq_ignore_ascii_case(tables[*at].0));
-        (0..tables.len()).filter(|at| *at != own).filter(is_named).collect()
-    };
-    (0..tables.len()).map(of_table).collect()
+    (0..tables.len())
+        .map(|own| {
+            let named: Vec<String> =
+                tables[own].1.iter().flat_map(|sql| referred_to(sql)).collect();
+            let is_named =
+                |at: &usize| named.iter().any(|name| name.eq_ignore_ascii_case(tables[*at].0));
+            (0..tables.len()).filter(|at| *at != own).filter(is_named).collect()
+        })
+        .collect()
 }
 
 /// Waves, and the tables for which there is none, for they wait for each other.
@@ -116,7 +118,6 @@ pub(crate) enum Token {
 pub(crate) fn tokens(sql: &str) -> Vec<Token> {
     let (mut found, mut rest) = (Vec::new(), sql);
     while let Some(first) = rest.chars().next() {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
         let behind = &rest[first.len_utf8()..];
         rest = match first {
             '\'' => after(behind, "'"),
@@ -131,8 +132,8 @@ pub(crate) fn tokens(sql: &str) -> Vec<Token> {
             '#' => after(behind, "\n"),
             '-' if behind.starts_with('-') => after(behind, "\n"),
             '/' if behind.starts_with('*') => after(behind, "*/"),
-            c if is_part(c) => {
-                let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            c if is_name_char(c) => {
+                let end = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
                 found.push(Token::Word(rest[..end].to_owned()));
                 &rest[end..]
             }
@@ -144,6 +145,10 @@ pub(crate) fn tokens(sql: &str) -> Vec<Token> {
         };
     }
     found
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
 }
 
 /// What stands behind the next `end`.

@@ -434,13 +434,19 @@ fn near(word: &str) -> String {
     if !plain.is_empty() {
         return plain;
     }
-    let form = |text: &'static str| text.trim_matches(['{', '}']);
-    let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
-    let forms = FORMS.into_iter().map(form);
-    let names: Vec<String> = forms.clone().map(first).collect();
-    let meant = did_you_mean(&first(word), names.iter().map(String::as_str));
+    let forms = FORMS.into_iter().map(form_of_hole);
+    let names: Vec<String> = forms.clone().map(first_word).collect();
+    let meant = did_you_mean(&first_word(word), names.iter().map(String::as_str));
     let meant = forms.zip(&names).find(|(_, name)| meant.contains(&format!("{name:?}")));
     meant.map_or_else(String::new, |(form, _)| format!(" (did you mean {form:?}?)"))
+}
+
+fn form_of_hole(text: &'static str) -> &'static str {
+    text.trim_matches(['{', '}'])
+}
+
+fn first_word(text: &str) -> String {
+    text.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// Generators that take nothing.
@@ -519,24 +525,30 @@ fn one_of(rest: &str) -> Option<Generator> {
 
 fn decimal(rest: &str) -> Option<Generator> {
     let (low, high) = rest.split_once("..")?;
-    let decimals = |text: &str| text.split_once('.').map_or(0, |(_, behind)| behind.trim().len());
-    let count = decimals(low);
-    if count != decimals(high) || count > 9 {
+    let count = decimal_count(low);
+    if count != decimal_count(high) || count > 9 {
         return None;
     }
     let (low, high) = range(rest, |text| fixed(text.trim(), count))?;
     Some(Generator::Decimal(low, high, count as u8))
 }
 
+fn decimal_count(text: &str) -> usize {
+    text.split_once('.').map_or(0, |(_, behind)| behind.trim().len())
+}
+
 /// A decimal number in units of `10^-decimals`.
 fn fixed(text: &str, decimals: usize) -> Option<i64> {
     let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
-    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let digits = whole.strip_prefix('-').unwrap_or(whole);
-    if digits.is_empty() || !is_digits(digits) || !is_digits(behind) || behind.len() > decimals {
+    if digits.is_empty() || !are_digits(digits) || !are_digits(behind) || behind.len() > decimals {
         return None;
     }
     format!("{whole}{behind:0<decimals$}").parse().ok()
+}
+
+fn are_digits(part: &str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn range<T: PartialOrd>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<(T, T)> {

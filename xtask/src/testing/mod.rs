@@ -195,26 +195,30 @@ fn read_times() -> Result<Vec<TestTime>, String> {
     let path = target().join("tests.tsv");
     let text = std::fs::read_to_string(&path)
         .map_err(|error| format!("{}: {error}; run cargo xtask test first", path.display()))?;
-    let row = |line: &str| {
-        let mut parts = line.splitn(3, '\t');
-        let seconds = parts.next()?.parse().ok()?;
-        let (binary, test) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-        Some(TestTime { binary, test, seconds })
-    };
     text.lines()
-        .map(|line| row(line).ok_or_else(|| format!("{}: {line:?}", path.display())))
+        .map(|line| test_time(line).ok_or_else(|| format!("{}: {line:?}", path.display())))
         .collect()
+}
+
+fn test_time(line: &str) -> Option<TestTime> {
+    let mut parts = line.splitn(3, '\t');
+    let seconds = parts.next()?.parse().ok()?;
+    let (binary, test) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    Some(TestTime { binary, test, seconds })
 }
 
 fn slowest_of(timed: &[TestTime], count: usize) -> String {
     let sum = timed.iter().fold(0.0, |sum, timed| sum + timed.seconds);
     let mut order: Vec<&TestTime> = timed.iter().collect();
     order.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
-    let row = |timed: &&TestTime| {
-        let share = 100.0 * timed.seconds / sum.max(f64::MIN_POSITIVE);
-        format!("{:>9.3} s {share:>5.1} %  {} {}\n", timed.seconds, timed.binary, timed.test)
-    };
-    let rows: String = order.iter().take(count).map(row).collect();
+    let rows: String = order
+        .iter()
+        .take(count)
+        .map(|timed| {
+            let share = 100.0 * timed.seconds / sum.max(f64::MIN_POSITIVE);
+            format!("{:>9.3} s {share:>5.1} %  {} {}\n", timed.seconds, timed.binary, timed.test)
+        })
+        .collect();
     format!("{rows}{sum:>9.3} s 100.0 %  {} tests\n", timed.len())
 }
 

@@ -17,18 +17,19 @@ pub(super) struct Busy {
 impl Busy {
     pub(super) fn start() -> Busy {
         let stop = Arc::new(AtomicBool::new(false));
-        let spin = |stop: &Arc<AtomicBool>| {
-            let stop = Arc::clone(stop);
-            thread::spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            })
-        };
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        let threads = (0..processors).map(|_| spin(&stop)).collect();
+        let threads = (0..processors).map(|_| spin_until(&stop)).collect();
         Busy { stop, threads }
     }
+}
+
+fn spin_until(stop: &Arc<AtomicBool>) -> JoinHandle<()> {
+    let stop = Arc::clone(stop);
+    thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    })
 }
 
 impl Drop for Busy {

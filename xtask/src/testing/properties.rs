@@ -23,13 +23,14 @@ pub(super) fn property_steps(seeds: u64) -> Result<Vec<Step>, String> {
         }
     }
     let names: Vec<&str> = names.into_iter().collect();
-    let step = |_| {
-        let seed = RandomState::new().hash_one(0).to_string();
-        let step = steps::test_step("properties", &["--lib", "--bins", "--tests"], &names);
-        let step = step.with_variable("PROPTEST_RNG_SEED", &seed);
-        Step { name: format!("properties with PROPTEST_RNG_SEED={seed}"), ..step }
-    };
-    Ok((0..seeds).map(step).collect())
+    Ok((0..seeds)
+        .map(|_| {
+            let seed = RandomState::new().hash_one(0).to_string();
+            let step = steps::test_step("properties", &["--lib", "--bins", "--tests"], &names);
+            let step = step.with_variable("PROPTEST_RNG_SEED", &seed);
+            Step { name: format!("properties with PROPTEST_RNG_SEED={seed}"), ..step }
+        })
+        .collect())
 }
 
 /// The functions inside of `proptest! { … }`, which ends where its first column says.

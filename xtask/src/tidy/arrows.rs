@@ -136,12 +136,13 @@ pub(super) fn check_tree(tree: &Tree, found: &mut Vec<Violation>) {
 }
 
 /// Folder, path of the manifest and manifest of each crate.
-fn crates<'tree>(tree: &'tree Tree) -> Vec<(&'tree str, &'tree str, &'tree str)> {
-    let manifest = |(path, text): (&'tree str, &'tree str)| {
-        let name = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
-        (!name.contains('/')).then_some((name, path, text))
-    };
-    tree.files().filter_map(manifest).collect()
+fn crates(tree: &Tree) -> Vec<(&str, &str, &str)> {
+    tree.files()
+        .filter_map(|(path, text)| {
+            let name = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
+            (!name.contains('/')).then_some((name, path, text))
+        })
+        .collect()
 }
 
 fn manifest_arrows(place: usize, path: &str, manifest: &str, found: &mut Vec<Violation>) {
@@ -176,8 +177,7 @@ fn dependencies(manifest: &str) -> Vec<Dependency> {
             continue;
         }
         let for_tests = section.split('.').any(|part| part == "dev-dependencies");
-        let is_name = |char: char| char.is_alphanumeric() || char == '-' || char == '_';
-        for word in line.split(|char| !is_name(char)) {
+        for word in line.split(|char| !is_name_char(char)) {
             let name = match word.strip_prefix("dbdyno-") {
                 Some(name) => name,
                 None if word == PROGRAM => "cli",
@@ -188,6 +188,10 @@ fn dependencies(manifest: &str) -> Vec<Dependency> {
         }
     }
     dependencies
+}
+
+fn is_name_char(char: char) -> bool {
+    char.is_alphanumeric() || char == '-' || char == '_'
 }
 
 /// Each crate has its row in the table and a line with its invariant.

@@ -30,12 +30,14 @@ pub(super) fn check_sources(sources: &[Source], found: &mut Vec<Violation>) {
         let arrows = House::of(root, &sources).arrows();
         let name = |path: &str| path[root.len() + "/src/".len()..].to_owned();
         for circle in circles(&arrows) {
-            let inside = |from: &&str| {
-                let targets = arrows[*from].iter().filter(|target| circle.contains(target));
-                let targets: Vec<String> = targets.map(|target| name(target)).collect();
-                format!("{} → {}", name(from), targets.join(" and "))
-            };
-            let told: Vec<String> = circle.iter().map(inside).collect();
+            let told: Vec<String> = circle
+                .iter()
+                .map(|from| {
+                    let targets = arrows[*from].iter().filter(|target| circle.contains(target));
+                    let targets: Vec<String> = targets.map(|target| name(target)).collect();
+                    format!("{} → {}", name(from), targets.join(" and "))
+                })
+                .collect();
             let what = format!("is in a circle of {}: {}", circle.len(), told.join(", "));
             found.push(Violation::new(Rule::Circle, circle[0], 1, what));
         }
@@ -152,14 +154,13 @@ impl<'s> House<'s> {
 
 /// Identifiers, `::`, and every other character by itself.
 fn words<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<String> {
-    let is_part = |char: char| char.is_alphanumeric() || char == '_';
     let mut words: Vec<String> = Vec::new();
     for line in lines {
         let mut chars = line.chars().peekable();
         while let Some(char) = chars.next() {
-            if is_part(char) {
+            if is_name_char(char) {
                 let mut word = String::from(char);
-                while let Some(next) = chars.next_if(|&next| is_part(next)) {
+                while let Some(next) = chars.next_if(|&next| is_name_char(next)) {
                     word.push(next);
                 }
                 words.push(word);
@@ -171,6 +172,10 @@ fn words<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<String> {
         }
     }
     words
+}
+
+fn is_name_char(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
 }
 
 /// One name that a `use` brings.

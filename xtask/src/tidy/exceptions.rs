@@ -21,13 +21,9 @@ pub(super) fn apply_exceptions(
     violations: Vec<Violation>,
     exceptions: &[Exception],
 ) -> Vec<Violation> {
-    let permits = |exception: &Exception, violation: &Violation| {
-        exception.rule == violation.rule
-            && exception.path == violation.path
-            && violation.what.contains(exception.what)
-    };
     let unused = exceptions.iter().filter(|exception| {
-        exception.reason.is_empty() || !violations.iter().any(|found| permits(exception, found))
+        exception.reason.is_empty()
+            || !violations.iter().any(|found| is_permitted_by(exception, found))
     });
     let unused = unused.map(|exception| {
         let what = format!(
@@ -39,8 +35,14 @@ pub(super) fn apply_exceptions(
     let unused: Vec<Violation> = unused.collect();
     let left = violations
         .into_iter()
-        .filter(|found| !exceptions.iter().any(|exception| permits(exception, found)));
+        .filter(|found| !exceptions.iter().any(|exception| is_permitted_by(exception, found)));
     left.chain(unused).collect()
+}
+
+fn is_permitted_by(exception: &Exception, violation: &Violation) -> bool {
+    exception.rule == violation.rule
+        && exception.path == violation.path
+        && violation.what.contains(exception.what)
 }
 
 #[cfg(test)]

@@ -95,10 +95,9 @@ impl Lexer {
 
     /// `for` before a quote is a word; `r`, `br` and `cr` are prefixes of a raw string.
     fn inside_word(&self) -> bool {
-        let word = |char: char| char.is_alphanumeric() || char == '_';
         let before =
             |back: usize| self.at.checked_sub(back).map_or('\0', |index| self.chars[index]);
-        word(before(1)) && (!matches!(before(1), 'b' | 'c') || word(before(2)))
+        is_word_char(before(1)) && (!matches!(before(1), 'b' | 'c') || is_word_char(before(2)))
     }
 
     fn line_comment(&mut self) {
@@ -186,6 +185,10 @@ impl Lexer {
             || code.ends_with("return")
             || code.ends_with(['(', ',', '=', ':', '[', '!', '&', '|', '?', '{', '}', ';'])
     }
+}
+
+fn is_word_char(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
 }
 
 #[cfg(test)]

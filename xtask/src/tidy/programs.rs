@@ -39,10 +39,11 @@ pub(super) fn check_tree(tree: &Tree, found: &mut Vec<Violation>) {
             let inner = &path[root.len() + 1..];
             let is_root = manifest.contains(&format!("path = \"{inner}\""));
             let line = format!("mod {module};");
-            let has = |(_, _, text): &(&str, &str, &str)| {
-                text.lines().any(|other| other.trim_start_matches("pub(crate) ") == line)
-            };
-            if !is_root && !files.iter().any(has) {
+            if !is_root
+                && !files.iter().any(|(_, _, text)| {
+                    text.lines().any(|other| other.trim_start_matches("pub(crate) ") == line)
+                })
+            {
                 let what = "is in no test program";
                 found.push(Violation::new(Rule::Program, path, 1, what));
             }

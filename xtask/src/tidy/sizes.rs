@@ -61,7 +61,6 @@ fn functions(source: &Source) -> Vec<Function> {
 
 /// Where functions begin in a line of code, as byte columns behind the keyword, with their names.
 pub(super) fn function_heads(line: &str, language: Language) -> Vec<(usize, String)> {
-    let is_word = |char: char| char.is_alphanumeric() || char == '_' || char == '$';
     let keyword = match language {
         Language::Rust => "fn",
         Language::TypeScript => "function",
@@ -69,8 +68,9 @@ pub(super) fn function_heads(line: &str, language: Language) -> Vec<(usize, Stri
     let mut heads = Vec::new();
     for (at, _) in line.match_indices(keyword) {
         let rest = &line[at + keyword.len()..];
-        let whole_word = !line[..at].ends_with(is_word) && !rest.starts_with(is_word);
-        let name: String = rest.trim_start().chars().take_while(|&char| is_word(char)).collect();
+        let whole_word = !line[..at].ends_with(is_word_char) && !rest.starts_with(is_word_char);
+        let name: String =
+            rest.trim_start().chars().take_while(|&char| is_word_char(char)).collect();
         if whole_word && (!name.is_empty() || language == Language::TypeScript) {
             heads.push((at + keyword.len(), format!("{keyword} {name}").trim_end().to_owned()));
         }
@@ -80,6 +80,10 @@ pub(super) fn function_heads(line: &str, language: Language) -> Vec<(usize, Stri
         heads.extend(arrows.map(|(at, _)| (at + 2, "an arrow function".to_owned())));
     }
     heads
+}
+
+fn is_word_char(char: char) -> bool {
+    char.is_alphanumeric() || char == '_' || char == '$'
 }
 
 /// The line of the brace that closes the body of the function whose parameters begin at `column`

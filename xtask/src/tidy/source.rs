@@ -22,8 +22,8 @@ pub(super) struct Source {
 impl Source {
     /// All sources of a tree. A module that its parent declares under `#[cfg(test)]` is test code.
     pub(super) fn read_all(tree: &Tree) -> Vec<Source> {
-        let read = |(path, text)| Source::read(path, text);
-        let mut sources: Vec<Source> = tree.files().filter_map(read).collect();
+        let mut sources: Vec<Source> =
+            tree.files().filter_map(|(path, text)| Source::read(path, text)).collect();
         let test_modules: HashSet<String> = sources.iter().flat_map(test_modules).collect();
         for source in &mut sources {
             if test_modules.contains(&source.path) {

@@ -105,12 +105,15 @@ fn dense(code: &str) -> String {
 
 /// Whether `word` stands in `text` with no letter, digit or underscore around it.
 pub(super) fn has_word(text: &str, word: &str) -> bool {
-    let is_word = |char: char| char.is_alphanumeric() || char == '_';
     text.match_indices(word).any(|(at, _)| {
         let (before, behind) = (&text[..at], &text[at + word.len()..]);
-        let ends = word.ends_with(['!', '\u{a7}']) || !behind.starts_with(is_word);
-        !before.ends_with(is_word) && ends
+        let ends = word.ends_with(['!', '\u{a7}']) || !behind.starts_with(is_word_char);
+        !before.ends_with(is_word_char) && ends
     })
+}
+
+fn is_word_char(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
 }
 
 #[cfg(test)]

@@ -80,8 +80,8 @@ pub(crate) fn fill_login(arm: &mut ArmSpec) -> Result<(), Failure> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let wrong = match url.dialect {
             Dialect::Postgres => {
-                let read = |path: &Path| read_service(path);
-                let around = libpq::Surroundings { variable: &variable, read: &read };
+                let around =
+                    libpq::Surroundings { variable: &variable, read: &|path| read_service(path) };
                 libpq::complete_url(url, &around)
             }
             _ => libpq::complete_mysql(url, &variable),

@@ -54,8 +54,8 @@ pub(super) fn of_clients(
     path: &Path,
     counts: &dyn Fn(&Path, &Metadata) -> bool,
 ) -> Result<Vec<Account>, String> {
-    let is_wanted = |group: &str| group == OWN || CLIENTS.contains(&group);
-    let wish = OptionWish { group: &is_wanted, file: counts };
+    let wish =
+        OptionWish { group: &|group| group == OWN || CLIENTS.contains(&group), file: counts };
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for (at, OptionLine { entry, file }) in option_tree(path, &wish)?.lines.into_iter().enumerate()
     {

@@ -26,17 +26,20 @@ pub(super) fn is_possible() -> bool {
 /// # Errors
 /// Ctrl-C, Ctrl-D, a terminal that goes away.
 pub(super) fn ask_password(question: &str) -> Result<Option<String>, Failure> {
-    let gave_up = || Failure::Usage("no password was given; the server wants one".to_owned());
     let typed = {
         // Before the question: who answers faster than we look would be seen, or not heard.
-        let _silent = Silent::begin().map_err(|_| gave_up())?;
+        let _silent = Silent::begin().map_err(|_| no_password_given())?;
         // The question is told whether or not somebody still looks.
         output::write_prompt(question);
         typed(&mut io::stdin().lock())
     };
     output::write_prompt("\n");
-    let typed = typed.ok_or_else(gave_up)?;
+    let typed = typed.ok_or_else(no_password_given)?;
     Ok((!typed.is_empty()).then_some(typed))
+}
+
+fn no_password_given() -> Failure {
+    Failure::Usage("no password was given; the server wants one".to_owned())
 }
 
 /// A terminal that shows nothing; it is as it was when this goes.

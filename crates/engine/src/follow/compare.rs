@@ -19,17 +19,18 @@ pub fn difference(source: &Engine, replica: &Engine) -> Option<String> {
     let mut found = replica.tables();
     found.retain(|table| !own.contains(&table.name()));
     let expected = source.tables();
-    let names = |tables: &[Arc<Table>]| -> Vec<String> {
-        tables.iter().map(|table| table.name().to_owned()).collect()
-    };
-    if names(&expected) != names(&found) {
-        let [expected, found] = [&expected, &found].map(|tables| names(tables).join(", "));
+    if table_names(&expected) != table_names(&found) {
+        let [expected, found] = [&expected, &found].map(|tables| table_names(tables).join(", "));
         return Some(format!("the source has the tables {expected}, its replica has {found}"));
     }
     expected.iter().zip(&found).find_map(|(source, replica)| {
         let what = of_table(source, replica)?;
         Some(format!("{}: {what}", source.name()))
     })
+}
+
+fn table_names(tables: &[Arc<Table>]) -> Vec<String> {
+    tables.iter().map(|table| table.name().to_owned()).collect()
 }
 
 fn of_table(source: &Table, replica: &Table) -> Option<String> {

@@ -111,11 +111,12 @@ impl LockSys {
             return Vec::new();
         };
         let edges = queue.blockers_of(place).into_iter();
-        let both_wait = |(waiter, blocker): (&Waiter, Blocker<'_>)| {
-            let waiter = WaitingTrx { trx: Arc::clone(&waiter.trx), round: waiter.round };
-            Some((waiter, WaitingTrx::that_waits(blocker.trx())?))
-        };
-        edges.filter_map(both_wait).collect()
+        edges
+            .filter_map(|(waiter, blocker): (&Waiter, Blocker<'_>)| {
+                let waiter = WaitingTrx { trx: Arc::clone(&waiter.trx), round: waiter.round };
+                Some((waiter, WaitingTrx::that_waits(blocker.trx())?))
+            })
+            .collect()
     }
 }
 

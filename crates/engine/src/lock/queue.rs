@@ -275,14 +275,13 @@ impl Queue {
         let excludes =
             |grant: &&Grant| !grant.trx.is_same(&waiter.trx) && waiter.claim.waits_for(grant.claim);
         let holder = self.granted.iter().find(excludes).map(|grant| &grant.trx);
-        let ahead = || {
+        if let Some(blocker) = holder.or_else(|| {
             let ahead = self.waiting[..place].iter().rev();
             ahead
                 .filter(|ahead| waiter.claim.waits_behind(ahead.claim))
                 .map(|ahead| &ahead.trx)
                 .next()
-        };
-        if let Some(blocker) = holder.or_else(ahead) {
+        }) {
             waiter.trx.blocked_by.store(blocker.number(), Ordering::Relaxed);
         }
     }

@@ -124,11 +124,12 @@ impl LinkedLog {
             // Else the writer tells the flusher when it comes there.
             core.written.wake_sleepers();
         }
-        let durable = || {
-            let done = core.shared.durable_end() >= end;
-            if done { Some(Ok(())) } else { core.shared.check_writable().err().map(Err) }
-        };
-        core.durable.wait_until(durable).1
+        core.durable
+            .wait_until(|| {
+                let done = core.shared.durable_end() >= end;
+                if done { Some(Ok(())) } else { core.shared.check_writable().err().map(Err) }
+            })
+            .1
     }
 
     pub(super) fn truncate_before(&self, lsn: Lsn) -> Result<()> {

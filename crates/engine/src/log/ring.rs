@@ -131,18 +131,21 @@ impl Ring {
 
 /// Eight bytes of a record as it stands in the log, from `offset` on.
 fn word_of(head: &[u8; HEAD_BYTES], payload: &[u8], offset: usize) -> u64 {
-    let whole = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
     if offset < HEAD_BYTES {
-        return whole(&head[offset..offset + ALIGNMENT]);
+        return word_of_bytes(&head[offset..offset + ALIGNMENT]);
     }
     let from = offset - HEAD_BYTES;
     if let Some(bytes) = payload.get(from..from + ALIGNMENT) {
-        return whole(bytes);
+        return word_of_bytes(bytes);
     }
     let mut last = [0; ALIGNMENT];
     let rest = &payload[from..];
     last[..rest.len()].copy_from_slice(rest);
     u64::from_le_bytes(last)
+}
+
+fn word_of_bytes(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }
 
 #[cfg(all(feature = "loom", test))]

@@ -121,12 +121,13 @@ impl ActiveSet for Hybrid {
     }
 
     fn lowest_id(&self) -> Option<u64> {
-        let in_window = || {
-            let bits = self.ring[self.place(self.first)];
-            self.first * WORD + u64::from(bits.trailing_zeros())
-        };
         let long = self.long.first().copied();
-        long.or_else(|| (self.first < self.after).then(in_window))
+        long.or_else(|| {
+            (self.first < self.after).then(|| {
+                let bits = self.ring[self.place(self.first)];
+                self.first * WORD + u64::from(bits.trailing_zeros())
+            })
+        })
     }
 
     #[inline]

@@ -148,10 +148,8 @@ impl Stage {
             self.actors[line.session].later.push_back(place);
             self.send_what_can_be(script, whom, &mut told)?;
         }
-        // Whoever is idle and open holds what others may wait for.
-        let holds = |actor: &Actor| actor.is_idle() && actor.open;
         while !self.is_spoiled
-            && let Some(at) = self.actors.iter().position(holds)
+            && let Some(at) = self.actors.iter().position(holds_what_others_want)
         {
             self.actors[at].roll_back();
             self.settle(whom, &mut told)?;
@@ -378,6 +376,11 @@ impl Stage {
             self.witness.end_session(actor.id);
         }
     }
+}
+
+/// Whoever is idle and open holds what others may wait for.
+fn holds_what_others_want(actor: &Actor) -> bool {
+    actor.is_idle() && actor.open
 }
 
 impl Actor {

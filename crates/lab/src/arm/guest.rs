@@ -356,13 +356,15 @@ fn catalogue(connector: &Connector) -> Result<Catalogue, WireError> {
 }
 
 fn identifiers(catalogue: &Catalogue, words: &[String]) -> Result<Vec<Identifier>, LoadError> {
-    let named = |word: &String| {
-        let name = catalogue.table(word);
-        name.map_err(|error| {
-            LoadError::Unfit(format!("the table {}: {error}", word.escape_debug()))
+    words
+        .iter()
+        .map(|word| {
+            let name = catalogue.table(word);
+            name.map_err(|error| {
+                LoadError::Unfit(format!("the table {}: {error}", word.escape_debug()))
+            })
         })
-    };
-    words.iter().map(named).collect()
+        .collect()
 }
 
 /// Takes the tables away that are made as these words.

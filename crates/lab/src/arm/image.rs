@@ -56,10 +56,6 @@ pub(crate) fn image_policy(
     restores: Restores,
     datasets: &[Arc<dyn Dataset>],
 ) -> Policy {
-    let has_rows = |dataset: &Arc<dyn Dataset>| {
-        let tables = dataset.tables(Dialect::Mysql).len();
-        (0..tables).any(|table| dataset.unit_count(table) > 0)
-    };
     let bytes: u64 = datasets.iter().filter(|d| has_rows(d)).map(|dataset| dataset.bytes()).sum();
     match image {
         _ if bytes == 0 => Policy::Fill,
@@ -68,6 +64,11 @@ pub(crate) fn image_policy(
         ImageUse::Auto if bytes >= WORTH_BYTES || restores == Restores::Yes => Policy::UseOrMake,
         ImageUse::Auto => Policy::Use,
     }
+}
+
+fn has_rows(dataset: &Arc<dyn Dataset>) -> bool {
+    let tables = dataset.tables(Dialect::Mysql).len();
+    (0..tables).any(|table| dataset.unit_count(table) > 0)
 }
 
 /// Everything about the tables that shapes the data directory, a line each. What the key of a

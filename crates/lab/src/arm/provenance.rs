@@ -8,11 +8,13 @@ use super::station::{SOURCE, Station};
 /// Tells that two releases of one product come from different builders.
 pub(crate) fn provenance_warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
     let source = |arm| Some(stations.get(arm)?.environment.get(SOURCE).to_owned());
-    let of_pair = |pairing: Pairing| {
-        let (base, test) = (source(pairing.base)?, source(pairing.test)?);
-        differ(&plan.pair_specs(pairing), pairing, &base, &test)
-    };
-    plan.against_base().into_iter().filter_map(of_pair).collect()
+    plan.against_base()
+        .into_iter()
+        .filter_map(|pairing| {
+            let (base, test) = (source(pairing.base)?, source(pairing.test)?);
+            differ(&plan.pair_specs(pairing), pairing, &base, &test)
+        })
+        .collect()
 }
 
 fn differ(arms: &PerArm<&ArmSpec>, names: Pairing, from: &str, to: &str) -> Option<Warning> {
@@ -34,17 +36,25 @@ fn differ(arms: &PerArm<&ArmSpec>, names: Pairing, from: &str, to: &str) -> Opti
 /// What the reader of the run must know: where the tables come from.
 pub(crate) fn images(stations: &Arms<Station>) -> Vec<Warning> {
     let texts: Vec<Option<String>> = stations.values().map(Station::image_description).collect();
-    let note = |text: String| Warning::new(Severity::Note, "image", text);
     if let Some(Some(first)) = texts.first()
         && texts.iter().all(|text| text.as_ref() == Some(first))
     {
         let all = if texts.len() == 2 { "both" } else { "all" };
-        return vec![note(format!("{all} arms started from the image {first}"))];
+        return vec![image_note(format!("{all} arms started from the image {first}"))];
     }
-    let of_arm = |(arm, station): (_, &Station)| {
-        Some(note(format!("{arm} started from the image {}", station.image_description()?)))
-    };
-    stations.iter().filter_map(of_arm).collect()
+    stations
+        .iter()
+        .filter_map(|(arm, station)| {
+            Some(image_note(format!(
+                "{arm} started from the image {}",
+                station.image_description()?
+            )))
+        })
+        .collect()
+}
+
+fn image_note(text: String) -> Warning {
+    Warning::new(Severity::Note, "image", text)
 }
 
 #[cfg(test)]

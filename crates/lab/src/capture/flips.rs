@@ -74,8 +74,11 @@ fn statements(plan: &Plan, station: &Station) -> Result<Vec<Statement>, LabError
                 continue;
             }
             let plan = named(shape, facts.get(&format!("bounds[{place}")));
-            let is_named = |table: &&String| tables::has_word(&asked.sql, table);
-            let tables = tables.iter().filter(is_named).cloned().collect();
+            let tables = tables
+                .iter()
+                .filter(|table| tables::has_word(&asked.sql, table))
+                .cloned()
+                .collect();
             found.push(Statement { fact: format!("samples[{place}"), asked, plan, tables });
         }
     }

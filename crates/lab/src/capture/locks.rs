@@ -79,9 +79,12 @@ pub fn deadlocks_of(run: RunPair<'_>, cell: &Cell) -> Vec<DeadlockCounts> {
     let count =
         |(signature, count): (&str, _)| DeadlockCounts { signature: signature.to_owned(), count };
     let mut all: Vec<DeadlockCounts> = counts.into_iter().map(count).collect();
-    let sum = |one: &DeadlockCounts| one.count.base.unwrap_or(0) + one.count.test.unwrap_or(0);
-    all.sort_by_key(|one| std::cmp::Reverse(sum(one)));
+    all.sort_by_key(|one| std::cmp::Reverse(deadlocks_of_both(one)));
     all
+}
+
+fn deadlocks_of_both(one: &DeadlockCounts) -> u64 {
+    one.count.base.unwrap_or(0) + one.count.test.unwrap_or(0)
 }
 
 /// The open transactions that were noted of a cell.

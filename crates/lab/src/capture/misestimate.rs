@@ -134,11 +134,16 @@ fn worst_node(analyzed: &Rows, sql: &str) -> Option<f64> {
 fn node(line: &str) -> Option<(&str, f64, f64)> {
     let (name, numbers) = line.split_once("(cost=")?;
     let (expected, met) = numbers.split_once("(actual ")?;
-    let rows = |numbers: &str| {
-        let (_, rest) = numbers.split_once("rows=")?;
-        rest.split([' ', ')']).next()?.parse::<f64>().ok()
-    };
-    Some((name.trim().trim_start_matches("->").trim(), rows(expected)?, rows(met)?))
+    Some((
+        name.trim().trim_start_matches("->").trim(),
+        rows_in_numbers(expected)?,
+        rows_in_numbers(met)?,
+    ))
+}
+
+fn rows_in_numbers(numbers: &str) -> Option<f64> {
+    let (_, rest) = numbers.split_once("rows=")?;
+    rest.split([' ', ')']).next()?.parse::<f64>().ok()
 }
 
 /// The worst table of MariaDB's tree, before its conditions and after them.

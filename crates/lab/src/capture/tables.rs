@@ -76,8 +76,11 @@ pub(super) fn noted_tables(facts: &Environment) -> Vec<String> {
 
 /// Whether a statement has this word.
 pub(super) fn has_word(sql: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    sql.split(|c: char| !is_part(c)).any(|part| part.eq_ignore_ascii_case(word))
+    sql.split(|c: char| !is_name_char(c)).any(|part| part.eq_ignore_ascii_case(word))
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// Notes the columns of the only row; `data.rows` becomes `data.TABLE.rows`. Says whether the

@@ -82,8 +82,9 @@ impl<'a> Answerer<'a> {
     pub fn answer_line(&mut self, line: &str) -> String {
         let mut words = line.split_whitespace();
         let (whom, first, events) = (words.next(), words.next(), words.next());
-        let number = |word: Option<&str>| word.and_then(|word| word.parse::<u64>().ok());
-        let (Some(whom), Some(first), Some(events)) = (whom, number(first), number(events)) else {
+        let (Some(whom), Some(first), Some(events)) =
+            (whom, parsed_number(first), parsed_number(events))
+        else {
             return format!("error {line:?} is no question");
         };
         let asked = match (whom, &mut self.nothing) {
@@ -96,6 +97,10 @@ impl<'a> Answerer<'a> {
             Err(error) => format!("error {error}").replace('\n', " "),
         }
     }
+}
+
+fn parsed_number(word: Option<&str>) -> Option<u64> {
+    word.and_then(|word| word.parse::<u64>().ok())
 }
 
 /// Where the tables of an embedded arm are, filled and closed.

@@ -181,10 +181,9 @@ fn files_in(dir: &std::path::Path) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .filter(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("out.")))
         .collect();
-    let part = |path: &PathBuf| {
+    paths.sort_by_key(|path| {
         path.extension().and_then(|part| part.to_string_lossy().parse::<u64>().ok())
-    };
-    paths.sort_by_key(part);
+    });
     paths
 }
 

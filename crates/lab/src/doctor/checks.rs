@@ -236,12 +236,11 @@ fn timers(seen: &DoctorReadings) -> Option<Finding> {
 
 fn wake_up(seen: &DoctorReadings) -> Option<Finding> {
     let turns = seen.turns.as_ref()?;
-    let thousands = |rate: f64| rate / 1e3;
     let found = format!(
         "one client and one server take {:.0} thousand turns/s on one processor, {:.0} thousand on \
          two",
-        thousands(turns.same),
-        thousands(turns.apart)
+        in_thousands(turns.same),
+        in_thousands(turns.apart)
     );
     let factor = turns.same / turns.apart;
     if factor < 1.5 {
@@ -254,6 +253,10 @@ fn wake_up(seen: &DoctorReadings) -> Option<Finding> {
          fewer turns here"
     );
     Some(Finding::with_advice(Note, "wake-up", found, change, cost))
+}
+
+fn in_thousands(rate: f64) -> f64 {
+    rate / 1e3
 }
 
 fn governor(seen: &DoctorReadings) -> Option<Finding> {

@@ -217,13 +217,15 @@ fn scripts(
 ) -> Vec<(ConnectionRole, ReadyLoad)> {
     let load = step.load(sizes, cell.clients, plan.question.seed);
     let part = RolePart::of_foreground(step, sizes, cell.clients, plan.question.seed);
-    let ready = |role| {
-        let content = Content::Dialogue(Arc::new(RolePart { role, ..part.clone() }));
-        let load = Load { content, ..load.clone() };
-        let script = ReadyLoad::compile(&load, station.dialect);
-        (role, script.expect("a dialogue has no templates that could be wrong"))
-    };
-    RolePart::step_roles(step, sizes, station.dialect).into_iter().map(ready).collect()
+    RolePart::step_roles(step, sizes, station.dialect)
+        .into_iter()
+        .map(|role| {
+            let content = Content::Dialogue(Arc::new(RolePart { role, ..part.clone() }));
+            let load = Load { content, ..load.clone() };
+            let script = ReadyLoad::compile(&load, station.dialect);
+            (role, script.expect("a dialogue has no templates that could be wrong"))
+        })
+        .collect()
 }
 
 impl<'a> StepTrack<'a> {

@@ -152,8 +152,11 @@ impl MockArm {
     }
 
     fn away(&self, state: &State) -> f64 {
-        let rested = |at: Duration| self.0.clock.now().saturating_sub(at) > RESTS;
-        if state.fetched.is_none_or(rested) { self.0.model.away } else { 0.0 }
+        if state.fetched.is_none_or(|at| self.0.clock.now().saturating_sub(at) > RESTS) {
+            self.0.model.away
+        } else {
+            0.0
+        }
     }
 
     /// So many rows are written.

@@ -73,13 +73,18 @@ impl Host {
     /// Time that the hypervisor gave away of each processor, of so much from then on.
     pub(crate) fn stolen_ns(&self, from_ns: u64, time_ns: u64) -> u64 {
         let until_ns = from_ns + time_ns;
-        let of_tick = |tick: u64| {
-            let (begin, end) =
-                ((tick * TICK_NS).max(from_ns), ((tick + 1) * TICK_NS).min(until_ns));
-            if self.is_stolen(tick) { (end - begin) as f64 * self.stolen } else { 0.0 }
-        };
         let ticks = from_ns / TICK_NS..until_ns.div_ceil(TICK_NS);
-        if self.steal == 0.0 { 0 } else { ticks.map(of_tick).sum::<f64>() as u64 }
+        if self.steal == 0.0 {
+            0
+        } else {
+            ticks
+                .map(|tick| {
+                    let (begin, end) =
+                        ((tick * TICK_NS).max(from_ns), ((tick + 1) * TICK_NS).min(until_ns));
+                    if self.is_stolen(tick) { (end - begin) as f64 * self.stolen } else { 0.0 }
+                })
+                .sum::<f64>() as u64
+        }
     }
 
     fn is_stolen(&self, tick: u64) -> bool {

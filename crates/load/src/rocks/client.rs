@@ -69,11 +69,12 @@ impl RocksArm {
         database.flush().map_err(failed)?;
         drop(database);
         let database = Database::open(library, &directory, &settings, log).map_err(failed)?;
-        let read = |_: &[u8], value: &[u8]| {
-            std::hint::black_box(value.last());
-            true
-        };
-        database.walk_entries(&[], WalkDirection::Forwards, usize::MAX, read).map_err(failed)?;
+        database
+            .walk_entries(&[], WalkDirection::Forwards, usize::MAX, |_, value| {
+                std::hint::black_box(value.last());
+                true
+            })
+            .map_err(failed)?;
         Ok(RocksArm(Arc::new(Open { database, directory, library, settings, log, tables })))
     }
 
@@ -186,13 +187,16 @@ impl RocksClient {
         number: i64,
         into: Option<&mut RowBuffer>,
     ) -> Result<StatementCounts, WireError> {
-        let take = |value: &[u8]| match into {
-            Some(into) => into.push_text(value),
-            None => {
-                std::hint::black_box(value.last());
-            }
-        };
-        let found = self.open.database.get(&key(table, number), take).map_err(failed)?;
+        let found = self
+            .open
+            .database
+            .get(&key(table, number), |value| match into {
+                Some(into) => into.push_text(value),
+                None => {
+                    std::hint::black_box(value.last());
+                }
+            })
+            .map_err(failed)?;
         Ok(StatementCounts { rows: found.is_some().into(), affected: 0 })
     }
 
@@ -245,11 +249,12 @@ impl Client for RocksClient {
             return Err(meaningless(sql));
         };
         let mut missing = "";
-        let number = |table| {
-            missing = table;
-            self.open.number(table)
-        };
-        let verb = verb.on_table(number).ok_or_else(|| unknown(missing))?;
+        let verb = verb
+            .on_table(|table| {
+                missing = table;
+                self.open.number(table)
+            })
+            .ok_or_else(|| unknown(missing))?;
         self.verbs.push(verb);
         Ok(StatementId(self.verbs.len() as u32 - 1))
     }

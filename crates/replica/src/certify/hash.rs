@@ -36,10 +36,9 @@ impl Transactions {
     }
 
     fn is_within(&self, other: &Transactions) -> bool {
-        let within = |&(first, last): &(u64, u64)| {
+        self.intervals.iter().all(|&(first, last)| {
             other.intervals.iter().any(|&(from, to)| from <= first && last <= to)
-        };
-        self.intervals.iter().all(within)
+        })
     }
 }
 

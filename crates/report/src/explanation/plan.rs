@@ -8,8 +8,7 @@ use dbdyno_model::{
 /// What is said of a plan that changed, a paragraph each.
 pub(crate) fn change_notes(change: &PlanChange) -> Vec<String> {
     let statement = change.statement;
-    let shown = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
-    let (base, test) = (shown(&change.base), shown(&change.test));
+    let (base, test) = (shown_text(&change.base), shown_text(&change.test));
     let mut notes = vec![format!("statement {statement}: {}: {base} → {test}", what(change.class))];
     let parting = change.parting.as_ref().map(parting);
     notes.extend(parting.map(|note| format!("statement {statement}: {note}")));
@@ -26,6 +25,10 @@ pub(crate) fn change_notes(change: &PlanChange) -> Vec<String> {
     notes
 }
 
+fn shown_text(text: &str) -> String {
+    if text.is_empty() { "nothing".to_owned() } else { text.to_owned() }
+}
+
 /// What an optimizer would have taken next: `access of t: scan at 1.04 times the cost`.
 pub(crate) fn runner_up(one: &RunnerUp) -> String {
     let times = one.cost_ratio();
@@ -35,10 +38,11 @@ pub(crate) fn runner_up(one: &RunnerUp) -> String {
 
 /// Columns of which the optimizers know different things, and what that makes of estimates.
 fn suspected(change: &PlanChange) -> Option<String> {
-    let told = |one: &dbdyno_model::HistogramDifference| {
-        format!("{}: {}, on test {}", one.column, one.base, one.test)
-    };
-    let columns: Vec<String> = change.histograms.iter().map(told).collect();
+    let columns: Vec<String> = change
+        .histograms
+        .iter()
+        .map(|one| format!("{}: {}, on test {}", one.column, one.base, one.test))
+        .collect();
     let statement = change.statement;
     (!columns.is_empty()).then(|| {
         let what = "suspected: the optimizers know different things of these columns";

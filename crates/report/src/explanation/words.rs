@@ -107,11 +107,14 @@ fn alone(account: &DifferenceAccount, cause: &FoundCause) -> String {
 fn causes(account: &DifferenceAccount, of: &Explanation) -> Vec<String> {
     let size = account.total.cost.estimate.abs();
     let least = least_shown(account, of);
-    let counts = |cause: &&FoundCause| {
-        let is_large = value(account, &cause.worth).estimate.abs() >= least;
-        is_large || cause.worth.cost.estimate.abs() >= of.least.min(size) || size < of.least
-    };
-    let all: Vec<&FoundCause> = account.causes.iter().filter(counts).collect();
+    let all: Vec<&FoundCause> = account
+        .causes
+        .iter()
+        .filter(|cause| {
+            let is_large = value(account, &cause.worth).estimate.abs() >= least;
+            is_large || cause.worth.cost.estimate.abs() >= of.least.min(size) || size < of.least
+        })
+        .collect();
     let mut said: Vec<&str> = Vec::new();
     let (mut named, mut sum) = (Vec::new(), 0.0);
     for cause in &all {
@@ -311,9 +314,9 @@ pub(super) const LEDGER_HEADS: [&str; 4] =
 
 /// The ledger, line by line, its sum last. Parts are set in.
 pub(super) fn ledger_rows(ledger: &Ledger) -> Vec<LedgerRow> {
-    let half = |line: &LedgerLine| (line.difference_us.high - line.difference_us.low) / 2.0;
     let decimals = |line: &LedgerLine| {
-        dbdyno_document::number::decimals_for(half(line)).map_or(2, |decimals| decimals.clamp(0, 2))
+        dbdyno_document::number::decimals_for(half_width(line))
+            .map_or(2, |decimals| decimals.clamp(0, 2))
     };
     let row = |line: &LedgerLine| {
         let decimals = decimals(line);
@@ -329,11 +332,15 @@ pub(super) fn ledger_rows(ledger: &Ledger) -> Vec<LedgerRow> {
             format!(
                 "{} ± {}",
                 format_signed(difference, decimals),
-                format_fixed(half(line), decimals)
+                format_fixed(half_width(line), decimals)
             ),
         ]
     };
     ledger.lines.iter().chain([&ledger.total]).map(row).collect()
+}
+
+fn half_width(line: &LedgerLine) -> f64 {
+    (line.difference_us.high - line.difference_us.low) / 2.0
 }
 
 /// What the ledger says beside its lines.
@@ -368,16 +375,11 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
 fn of_waits(ledger: &Ledger, waits: &Waits) -> String {
     let of = waits.profiles;
     let starts = of.base.min(of.test);
-    let changed = |line: &WaitLine| {
-        let function = line.function.test.as_ref().or(line.function.base.as_ref())?;
-        let interval = line.difference_us.filter(|of| of.low * of.high > 0.0)?;
-        Some((line.name.clone(), function.clone(), interval.estimate.abs()))
-    };
     let mut changed: Vec<_> = waits
         .lines
         .iter()
         .filter(|line| ledger.lines.iter().any(|part| part.name == line.name))
-        .filter_map(changed)
+        .filter_map(wait_with_change)
         .collect();
     changed.sort_by(|a, b| b.2.total_cmp(&a.2));
     let places: Vec<String> = changed
@@ -394,6 +396,12 @@ fn of_waits(ledger: &Ledger, waits: &Waits) -> String {
         "the rest is parted by what sessions waited for in {starts} starts of each server, while \
          each switch of a thread was recorded, as shares of the time of an operation{places}"
     )
+}
+
+fn wait_with_change(line: &WaitLine) -> Option<(String, String, f64)> {
+    let function = line.function.test.as_ref().or(line.function.base.as_ref())?;
+    let interval = line.difference_us.filter(|of| of.low * of.high > 0.0)?;
+    Some((line.name.clone(), function.clone(), interval.estimate.abs()))
 }
 
 /// What is said of plans that changed, a paragraph each.
@@ -427,10 +435,11 @@ pub(super) fn reader_notes(of: &Explanation) -> Vec<String> {
     if !of.code.is_empty()
         && of.accounts.iter().any(|account| account.code.cost.estimate.abs() >= of.least)
     {
-        let change = |one: &dbdyno_model::CodeChange| {
-            format!("{} {}", one.name, format_signed(one.own_per_op, 0))
-        };
-        let functions: Vec<String> = of.code.iter().map(change).collect();
+        let functions: Vec<String> = of
+            .code
+            .iter()
+            .map(|one| format!("{} {}", one.name, format_signed(one.own_per_op, 0)))
+            .collect();
         notes.push(format!(
             "the code, where all else is equal; instructions for an operation, test − base: {}",
             functions.join(", ")
@@ -578,13 +587,15 @@ fn untried(of: &Explanation) -> Vec<String> {
             None => reasons.push((&one.why, vec![&one.name])),
         }
     }
-    let sentence = |(why, names): (&str, Vec<&str>)| {
-        let shown: Vec<&str> = names.iter().take(LISTED_MOST).copied().collect();
-        let more = names.len() - shown.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("not tried, because {why}: {}{more}", shown.join(", "))
-    };
-    reasons.into_iter().map(sentence).collect()
+    reasons
+        .into_iter()
+        .map(|(why, names)| {
+            let shown: Vec<&str> = names.iter().take(LISTED_MOST).copied().collect();
+            let more = names.len() - shown.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("not tried, because {why}: {}{more}", shown.join(", "))
+        })
+        .collect()
 }
 
 /// What was tried first, and why.

@@ -61,12 +61,11 @@ impl fmt::Display for Cell<'_> {
 /// How an anomaly was prevented whose cases were prevented in several ways: an error says more than
 /// a wait, and that more than nothing.
 fn how(cases: &[&CaseTold]) -> String {
-    let weight = |case: &&&CaseTold| match case.outcome {
+    // Of several that weigh the same the first one speaks.
+    let heaviest = cases.iter().rev().max_by_key(|case| match case.outcome {
         CaseOutcome::ByError(_) => 2,
         CaseOutcome::ByWaiting => 1,
         _ => 0,
-    };
-    // Of several that weigh the same the first one speaks.
-    let heaviest = cases.iter().rev().max_by_key(weight);
+    });
     heaviest.map_or_else(String::new, |case| outcome_word(&case.outcome))
 }

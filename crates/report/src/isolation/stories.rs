@@ -72,13 +72,18 @@ fn answer(answer: &StepAnswer) -> String {
     match answer {
         StepAnswer::Rows(rows) if rows.is_empty() => " → nothing".to_owned(),
         StepAnswer::Rows(rows) => {
-            let row = |row: &Vec<Option<String>>| {
-                row.iter()
-                    .map(|value| value.clone().unwrap_or_else(|| "null".to_owned()))
+            format!(
+                " → {}",
+                rows.iter()
+                    .map(|row| {
+                        row.iter()
+                            .map(|value| value.clone().unwrap_or_else(|| "null".to_owned()))
+                            .collect::<Vec<_>>()
+                            .join(":")
+                    })
                     .collect::<Vec<_>>()
-                    .join(":")
-            };
-            format!(" → {}", rows.iter().map(row).collect::<Vec<_>>().join(" "))
+                    .join(" ")
+            )
         }
         StepAnswer::Changed(0) => String::new(),
         StepAnswer::Changed(1) => " → 1 row".to_owned(),

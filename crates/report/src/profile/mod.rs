@@ -11,7 +11,7 @@ use dbdyno_document::csv::number_field;
 use dbdyno_document::number::{GLUE, format_fixed, format_signed};
 use dbdyno_document::{DataTable, Document, Element, TableColumn, Text};
 use dbdyno_model::{
-    Arm, FunctionDifference, FunctionPlace, Interval, LEFT_OUT, Match, NAMELESS, PerArm,
+    Arm, FunctionDifference, FunctionPlace, Interval, LEFT_OUT, NAMELESS, PerArm,
     ProfileDifference, ProfileScale, UntoldFunction, UntoldReason,
 };
 use serde::Serialize;
@@ -151,7 +151,6 @@ impl ProfileRow {
 type ProfileColumn = TableColumn<'static, ProfileRow>;
 
 fn columns() -> [ProfileColumn; 11] {
-    let probability = |p: Option<f64>| p.map_or_else(String::new, |p| format!("{p:.3e}"));
     [
         ProfileColumn::word_texts("function", |row| row.name.as_str().into())
             .cut_behind(NAME_MOST)
@@ -171,12 +170,16 @@ fn columns() -> [ProfileColumn; 11] {
         ProfileColumn::recorded_field("weighted_high", |row| {
             number_field(row.weighted.map(|of| of.high))
         }),
-        ProfileColumn::recorded_field("p_value", move |row| probability(row.p_value)),
+        ProfileColumn::recorded_field("p_value", move |row| probability_text(row.p_value)),
         ProfileColumn::number_texts("q", ProfileRow::shown_q)
-            .and_recorded("q_value", move |row| probability(row.q_value)),
+            .and_recorded("q_value", move |row| probability_text(row.q_value)),
         ProfileColumn::word_texts("how matched", |row| row.told.as_str().into())
             .and_recorded("moved_within", |row| row.moved_within.clone().unwrap_or_default()),
     ]
+}
+
+fn probability_text(p: Option<f64>) -> String {
+    p.map_or_else(String::new, |p| format!("{p:.3e}"))
 }
 
 /// Why nothing is proved by profiles that tell shares alone.
@@ -287,10 +290,12 @@ fn samples(number: Option<f64>) -> String {
 }
 
 fn notes(of: &ProfileDifference) -> Vec<String> {
-    let mass = |(rung, share): &(Match, f64)| {
-        (*share > 0.0).then(|| format!("{} {}{GLUE}%", rung.name(), format_fixed(100.0 * share, 1)))
-    };
-    let matched: Vec<String> = of.matched.iter().filter_map(mass).collect();
+    let matched: Vec<String> = of
+        .matched
+        .iter()
+        .filter(|(_, share)| *share > 0.0)
+        .map(|(rung, share)| format!("{} {}{GLUE}%", rung.name(), format_fixed(100.0 * share, 1)))
+        .collect();
     let few = of.profiles.base.min(of.profiles.test);
     let spread = match of.dispersion.map(|dispersion| (few, format_fixed(dispersion, 2))) {
         None => UNTOLD_SAMPLES.to_owned(),
@@ -504,13 +509,12 @@ struct FunctionJson<'a> {
 
 /// The difference as JSON, indented, ending with a line feed.
 pub fn profile_json(of: &ProfileDifference) -> String {
-    let relative = |one: &FunctionDifference| one.relative.is_finite().then_some(one.relative);
     let functions = of.functions.iter().map(|one| FunctionJson {
         function: &one.name,
         matched: one.matched.name(),
         base_share: one.share.base,
         test_share: one.share.test,
-        relative: relative(one),
+        relative: finite_change(one),
         weighted: one.weighted.estimate,
         weighted_low: finite(one.weighted.low),
         weighted_high: finite(one.weighted.high),
@@ -548,4 +552,8 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         test_nameless_share: of.nameless_share.test,
     };
     crate::json::json_text(&document)
+}
+
+fn finite_change(one: &FunctionDifference) -> Option<f64> {
+    one.relative.is_finite().then_some(one.relative)
 }

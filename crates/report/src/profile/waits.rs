@@ -78,11 +78,10 @@ fn is_known(line: &WaitLine) -> bool {
 }
 
 fn headline(of: &Waits) -> String {
-    let time = |us: f64| format!("{}{GLUE}µs", format_fixed(us, 1));
     let total = format!(
         "an operation takes {} in base and {} in test",
-        time(of.total.us.base),
-        time(of.total.us.test)
+        time_text(of.total.us.base),
+        time_text(of.total.us.test)
     );
     let size = |line| change_us(line).abs();
     let largest = of.lines.iter().filter(|line| is_known(line));
@@ -94,6 +93,10 @@ fn headline(of: &Waits) -> String {
         ),
         None => format!("{total}; no line differs by more than chance"),
     }
+}
+
+fn time_text(us: f64) -> String {
+    format!("{}{GLUE}µs", format_fixed(us, 1))
 }
 
 fn note(of: &Waits) -> String {

@@ -184,10 +184,6 @@ impl CurveView {
 
 impl UslView {
     fn new(curve: &UslCurve) -> UslView {
-        let place = |&BandPoint { clients, rate }: &BandPoint| BandView {
-            clients,
-            rate: IntervalView::new(rate),
-        };
         UslView {
             lambda: IntervalView::new(curve.lambda),
             sigma: IntervalView::new(curve.sigma),
@@ -195,7 +191,14 @@ impl UslView {
             peak_clients: IntervalView::new(curve.peak_clients),
             peak_rate: IntervalView::new(curve.peak_rate),
             misfit: if_finite(curve.misfit),
-            band: curve.band.iter().map(place).collect(),
+            band: curve
+                .band
+                .iter()
+                .map(|&BandPoint { clients, rate }| BandView {
+                    clients,
+                    rate: IntervalView::new(rate),
+                })
+                .collect(),
         }
     }
 }

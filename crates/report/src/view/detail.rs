@@ -181,11 +181,13 @@ impl CellDetail {
         let curve = |arm: Arm| latency[arm].as_ref().map(Curve::new).unwrap_or_default();
         let first = rounds.first().map_or(&[][..], |(_, round)| &round.classes[..]);
         let classes: Vec<String> = first.iter().map(|class| class.name.clone()).collect();
-        let view = |(side, round): &(Arm, &Round)| {
-            RoundView::new(*side, round, unit, &classes, run_started_unix_ms, slots_max)
-        };
         CellDetail {
-            rounds: rounds.iter().map(view).collect(),
+            rounds: rounds
+                .iter()
+                .map(|(side, round)| {
+                    RoundView::new(*side, round, unit, &classes, run_started_unix_ms, slots_max)
+                })
+                .collect(),
             pairs,
             base_curve: curve(Arm::Base),
             test_curve: curve(Arm::Test),
@@ -295,22 +297,25 @@ fn plan(run: RunPair<'_>) -> Vec<(String, String)> {
     let plan = run.plan();
     let stages: Vec<String> = plan.question.stages.iter().map(ToString::to_string).collect();
     let clients: Vec<String> = plan.question.clients.iter().map(u32::to_string).collect();
-    let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     [
         ("base", run.spec_on(Arm::Base).to_string()),
         ("test", run.spec_on(Arm::Test).to_string()),
         ("stages", stages.join(", ")),
         ("clients", clients.join(", ")),
         ("pairs of rounds per cell", plan.schedule.pairs.to_string()),
-        ("measured window of a round", seconds(plan.schedule.round_ns)),
-        ("lead-in of a round", seconds(plan.schedule.lead_in_ns)),
-        ("longest warm-up of a cell", seconds(plan.schedule.warm_up_ns)),
+        ("measured window of a round", seconds_text(plan.schedule.round_ns)),
+        ("lead-in of a round", seconds_text(plan.schedule.lead_in_ns)),
+        ("longest warm-up of a cell", seconds_text(plan.schedule.warm_up_ns)),
         ("tables", plan.question.tables.to_string()),
         ("rows in each table", plan.question.rows.to_string()),
         ("driving", plan.question.driving.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec()
+}
+
+fn seconds_text(ns: u64) -> String {
+    format!("{} s", ns as f64 / 1e9)
 }
 
 #[cfg(test)]

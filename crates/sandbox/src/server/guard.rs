@@ -24,8 +24,7 @@ impl Guard {
     pub(super) fn over_process(machine: &dyn Machine, pid: u32) -> io::Result<Guard> {
         let mut command = child::machine_tool("sh");
         command.args(["-c", "read -r word || kill -KILL \"$1\"", "sh"]).arg(pid.to_string());
-        let none = || ProgramStream::None;
-        command.stdin(ProgramStream::Pipe).stdout(none()).stderr(none());
+        command.stdin(ProgramStream::Pipe).stdout(no_stream()).stderr(no_stream());
         child::let_outlive(&mut command);
         let shell = machine.start(command).map_err(|error| error.into_source())?;
         Ok(Guard { shell })
@@ -35,6 +34,10 @@ impl Guard {
     pub(crate) fn release(mut self) -> io::Result<()> {
         self.shell.take_input().map_or(Ok(()), |mut pipe| pipe.write_all(b"ready\n"))
     }
+}
+
+fn no_stream() -> ProgramStream {
+    ProgramStream::None
 }
 
 impl Drop for Guard {

@@ -201,15 +201,16 @@ pub(crate) fn tell_database(product: Product, endpoint: &Endpoint) -> Result<(),
     if let Some([Some(charset), Some(collation)]) = answer.rows.first().map(Vec::as_slice)
         && collation != bootstrap::COLLATION
     {
-        let named = |name: &str| {
-            Identifier::new(name, Dialect::Mysql)
-                .map_err(|error| WireError::Protocol(format!("a character set: {error}")))
-        };
-        let (charset, collation) = (named(charset)?, named(collation)?);
+        let (charset, collation) = (quoted_name(charset)?, quoted_name(collation)?);
         client.run(&format!(
             "ALTER DATABASE {DATABASE} CHARACTER SET {charset} COLLATE {collation}"
         ))?;
     }
     client.close();
     Ok(())
+}
+
+fn quoted_name(name: &str) -> Result<Identifier, WireError> {
+    Identifier::new(name, Dialect::Mysql)
+        .map_err(|error| WireError::Protocol(format!("a character set: {error}")))
 }

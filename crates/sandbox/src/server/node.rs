@@ -31,10 +31,15 @@ impl Node {
         let password = self.endpoint.password.expose();
         let why = if password.is_empty() { why } else { why.replace(password, "***") };
         let all = child::last_lines(&self.log, 100);
-        let is_telling = |line: &&String| {
-            ["[ERROR]", "ERROR:", "FATAL:", "PANIC:", "[FATAL]"].iter().any(|w| line.contains(w))
-        };
-        let telling: Vec<String> = all.iter().filter(is_telling).cloned().collect();
+        let telling: Vec<String> = all
+            .iter()
+            .filter(|line| {
+                ["[ERROR]", "ERROR:", "FATAL:", "PANIC:", "[FATAL]"]
+                    .iter()
+                    .any(|w| line.contains(w))
+            })
+            .cloned()
+            .collect();
         let log = if telling.is_empty() { all } else { telling };
         let log = log[log.len().saturating_sub(LOG_LINES)..].to_vec();
         SandboxError::NotAMember { what: self.what.clone(), why, log }

@@ -35,16 +35,22 @@ pub(super) fn option_argument(name: &str, value: &str) -> String {
 /// Adds settings; an earlier one of the same name goes, and so does one that says the opposite. How
 /// a commit is logged stays as it was said before.
 pub(crate) fn overlay_settings(settings: &mut Vec<(String, String)>, added: Vec<(String, String)>) {
-    let plain = |name: &str| name.strip_prefix("loose_").unwrap_or(name).to_owned();
     let logs = added.iter().any(|(name, _)| name == "log_bin");
-    let gives_way = |name: &str| ["sync_binlog", "binlog_format"].contains(&name);
     let mut added = added;
     added.retain(|(name, _)| !(gives_way(name) && settings.iter().any(|(known, _)| known == name)));
     settings.retain(|(name, _)| {
         let opposite = logs && ["skip_log_bin", "disable_log_bin"].contains(&name.as_str());
-        !opposite && !added.iter().any(|(new, _)| plain(new) == plain(name))
+        !opposite && !added.iter().any(|(new, _)| plain_option(new) == plain_option(name))
     });
     settings.extend(added);
+}
+
+fn plain_option(name: &str) -> String {
+    name.strip_prefix("loose_").unwrap_or(name).to_owned()
+}
+
+fn gives_way(name: &str) -> bool {
+    ["sync_binlog", "binlog_format"].contains(&name)
 }
 
 #[cfg(test)]

@@ -187,10 +187,12 @@ fn equal(nodes: &dyn Nodes) -> Option<Position> {
 /// See the module: each departure counts one, and the first went last.
 fn agreed(all: &[Position]) -> Option<Position> {
     let first = all.first()?;
-    let fits = |(departed, own): (u64, &Position)| {
-        own.uuid == first.uuid && own.count.checked_add(departed) == Some(first.count)
-    };
-    (0..).zip(all).all(fits).then(|| first.clone())
+    (0..)
+        .zip(all)
+        .all(|(departed, own)| {
+            own.uuid == first.uuid && own.count.checked_add(departed) == Some(first.count)
+        })
+        .then(|| first.clone())
 }
 
 /// Makes the others copies of the first. If that was killed, it is started once by itself: what it

@@ -82,8 +82,11 @@ fn host_name(member: usize) -> String {
 /// Where the way from one member to another begins. The port is that of the member to which it
 /// leads, so that no two groups of the machine meet.
 pub(super) fn way_of(from: usize, to: usize, port: u16) -> SocketAddrV4 {
-    let part = |member: usize| u8::try_from(member + 1).unwrap_or(u8::MAX);
-    SocketAddrV4::new(Ipv4Addr::new(127, 77, part(from), part(to)), port)
+    SocketAddrV4::new(Ipv4Addr::new(127, 77, octet_of_member(from), octet_of_member(to)), port)
+}
+
+fn octet_of_member(member: usize) -> u8 {
+    u8::try_from(member + 1).unwrap_or(u8::MAX)
 }
 
 /// Has a member, which does not run yet, find the others by names that lead to the ways.

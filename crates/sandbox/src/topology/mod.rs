@@ -331,11 +331,13 @@ impl Ensemble {
 
     /// For each member the port of the first as it sees it.
     fn seen_ports(&self, nodes: &[Node]) -> Vec<u16> {
-        let seen = |number: usize| {
-            let way = self.ways.iter().find(|between| (between.from, between.to) == (number, 0));
-            way.and_then(|between| between.way.port().ok()).unwrap_or(nodes[0].port)
-        };
-        (0..nodes.len()).map(seen).collect()
+        (0..nodes.len())
+            .map(|number| {
+                let way =
+                    self.ways.iter().find(|between| (between.from, between.to) == (number, 0));
+                way.and_then(|between| between.way.port().ok()).unwrap_or(nodes[0].port)
+            })
+            .collect()
     }
 }
 

@@ -154,11 +154,10 @@ fn wait_for_threads(node: &Node) -> Result<(), SandboxError> {
 pub(super) fn let_standbys_in(data: &Path) -> Result<(), SandboxError> {
     let path = data.join("pg_hba.conf");
     let text = read_plain(&path).map_err(SandboxError::io("read", &path))?;
-    let is_rule = |line: &str| {
+    if text.lines().any(|line| {
         let mut words = line.split_whitespace();
         words.next() == Some("host") && words.next() == Some("replication")
-    };
-    if text.lines().any(is_rule) {
+    }) {
         return Ok(());
     }
     give_text(

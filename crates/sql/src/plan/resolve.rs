@@ -52,14 +52,14 @@ pub(crate) fn plan_insert(insert: &parse::Insert, catalog: &dyn Catalog) -> Resu
         (insert.columns.len(), columns_of(&table, &insert.columns)?)
     };
     let planner = Planner::new(&[], catalog, None)?;
-    let row = |row: &Vec<Written>| {
-        if row.len() != given {
-            let values = row.len();
+    let mut rows = Vec::with_capacity(insert.rows.len());
+    for row in &insert.rows {
+        let values = row.len();
+        if values != given {
             return Err(SqlError::Syntax(format!("a row has {values} values for {given} columns")));
         }
-        row.iter().map(|value| planner.plain(value)).collect()
-    };
-    let rows = insert.rows.iter().map(row).collect::<Result<_>>()?;
+        rows.push(row.iter().map(|value| planner.plain(value)).collect::<Result<_>>()?);
+    }
     if !planner.queries.borrow().is_empty() {
         return Err(SqlError::Unknown("a sub-query among the values of an INSERT".to_owned()));
     }
@@ -416,12 +416,10 @@ impl<'p> Planner<'p> {
     }
 
     fn groups(&self, select: &Select) -> Result<Option<Groups>> {
-        let item_counts = |item: &Item| match item {
+        let counts = select.items.iter().any(|item| match item {
             Item::One(expr, _) => has_aggregate(expr),
             Item::All(_) => false,
-        };
-        let counts = select.items.iter().any(item_counts)
-            || select.having.as_ref().is_some_and(has_aggregate);
+        }) || select.having.as_ref().is_some_and(has_aggregate);
         if select.group.is_empty() && !counts {
             return Ok(None);
         }
@@ -586,7 +584,6 @@ impl<'p> Planner<'p> {
                     (Source::Query(made), filter)
                 }
                 Kind::Table(table, forced) => {
-                    let is_known = |expr: &Expr| is_known(expr, level, &query.queries);
                     let chosen = access::choose_index(AccessQuestion {
                         table,
                         level,
@@ -594,7 +591,7 @@ impl<'p> Planner<'p> {
                         forced: *forced,
                         order: wish.as_ref().filter(|_| level == 0),
                         columns,
-                        is_known: &is_known,
+                        is_known: &|expr| is_known(expr, level, &query.queries),
                     });
                     ordered |= chosen.ordered;
                     let left = filter.into_iter().enumerate();
@@ -767,10 +764,11 @@ fn wish(query: &Query, levels: usize) -> Option<Wish> {
         return Some(Wish { columns, direction, spares: Spares::AllButOne });
     }
     let &(_, direction) = query.order.first()?;
-    let place = |&(place, of): &(usize, Direction)| {
-        (of == direction).then(|| column(&query.items[place])).flatten()
-    };
-    let columns = query.order.iter().map(place).collect::<Option<_>>()?;
+    let columns = query
+        .order
+        .iter()
+        .map(|&(place, of)| (of == direction).then(|| column(&query.items[place])).flatten())
+        .collect::<Option<_>>()?;
     let spares = if query.limit.is_some() { Spares::Rest } else { Spares::Sorting };
     Some(Wish { columns, direction, spares })
 }

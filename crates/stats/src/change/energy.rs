@@ -64,11 +64,12 @@ fn clusters(firsts: &[usize], n: usize) -> impl Iterator<Item = std::ops::Range<
 }
 
 fn best_of_clusters(values: &[f64], firsts: &[usize]) -> Option<(usize, f64)> {
-    let of_one = |cluster: std::ops::Range<usize>| {
-        let from = cluster.start;
-        best_of(&values[cluster]).map(|(first, statistic)| (from + first, statistic))
-    };
-    clusters(firsts, values.len()).filter_map(of_one).max_by(|a, b| a.1.total_cmp(&b.1))
+    clusters(firsts, values.len())
+        .filter_map(|cluster| {
+            let from = cluster.start;
+            best_of(&values[cluster]).map(|(first, statistic)| (from + first, statistic))
+        })
+        .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// The largest q over all τ and κ.

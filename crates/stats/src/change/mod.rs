@@ -177,11 +177,18 @@ fn check(values: &[f64]) -> Result<(), StatsError> {
 
 /// Values on the scale on which sizes add up.
 fn scaled(values: &[f64], scale: ChangeScale) -> Result<Vec<f64>, StatsError> {
-    let log = |(index, &value): (usize, &f64)| {
-        if value > 0.0 { Ok(value.ln()) } else { Err(StatsError::NotPositive { index, value }) }
-    };
     match scale {
-        ChangeScale::Share => values.iter().enumerate().map(log).collect(),
+        ChangeScale::Share => values
+            .iter()
+            .enumerate()
+            .map(|(index, &value)| {
+                if value > 0.0 {
+                    Ok(value.ln())
+                } else {
+                    Err(StatsError::NotPositive { index, value })
+                }
+            })
+            .collect(),
         ChangeScale::Difference => Ok(values.to_vec()),
     }
 }

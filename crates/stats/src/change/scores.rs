@@ -79,12 +79,16 @@ pub(crate) struct Best {
 
 impl Scan {
     pub(crate) fn of_length(n: usize) -> Scan {
-        let weight = |k: usize| match k {
-            0 => 0.0,
-            k if k == n => 0.0,
-            k => (n as f64 / (k as f64 * (n - k) as f64)).sqrt(),
-        };
-        Scan { n, weights: (0..=n).map(weight).collect() }
+        Scan {
+            n,
+            weights: (0..=n)
+                .map(|k| match k {
+                    0 => 0.0,
+                    k if k == n => 0.0,
+                    k => (n as f64 / (k as f64 * (n - k) as f64)).sqrt(),
+                })
+                .collect(),
+        }
     }
 
     /// The step that stands out most; a statistic of 0 where there is no room or no spread.
@@ -116,12 +120,16 @@ impl Scan {
     pub(crate) fn step_statistics(&self, values: &[f64]) -> Vec<f64> {
         let Some((mean, sd)) = spread(values) else { return vec![0.0; self.n] };
         let mut sum = 0.0_f64;
-        let at = |(place, &weight): (usize, &f64)| {
-            let statistic = sum.abs() * weight / sd;
-            sum += values.get(place).map_or(0.0, |value| value - mean);
-            statistic
-        };
-        self.weights.iter().enumerate().map(at).take(self.n).collect()
+        self.weights
+            .iter()
+            .enumerate()
+            .map(|(place, &weight)| {
+                let statistic = sum.abs() * weight / sd;
+                sum += values.get(place).map_or(0.0, |value| value - mean);
+                statistic
+            })
+            .take(self.n)
+            .collect()
     }
 
     /// The bump that stands out most: a level between two stretches of one other level.

@@ -27,8 +27,12 @@ fn wary(correlation: Correlation) -> f64 {
 
 /// The standard error of the difference of two levels, in standard deviations of their noise.
 pub(crate) fn standard_error(before: &[f64], after: &[f64], correlation: Correlation) -> f64 {
-    let of_level = |level: &[f64]| 1.0 / level.len() as f64;
-    (variance_inflation(wary(correlation)) * (of_level(before) + of_level(after))).sqrt()
+    (variance_inflation(wary(correlation)) * (share_of_level(before) + share_of_level(after)))
+        .sqrt()
+}
+
+fn share_of_level(level: &[f64]) -> f64 {
+    1.0 / level.len() as f64
 }
 
 /// The shift from `before` to `after` with its two-sided interval, and the chance that a value of

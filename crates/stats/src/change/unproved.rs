@@ -68,9 +68,15 @@ pub fn unproved_step(
 /// How far all values before lie from all from there on; not above 0 where they do not.
 fn gap(values: &[f64], first: usize) -> f64 {
     let (before, after) = values.split_at(first);
-    let low = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = |part: &[f64]| part.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (low(after) - high(before)).max(low(before) - high(after))
+    (lowest(after) - highest(before)).max(lowest(before) - highest(after))
+}
+
+fn lowest(part: &[f64]) -> f64 {
+    part.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn highest(part: &[f64]) -> f64 {
+    part.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 #[cfg(test)]

@@ -74,19 +74,9 @@ impl ServerSecurity {
     /// # Errors
     /// [`WireError::Tls`]: the system has no randomness.
     pub fn self_signed() -> Result<ServerSecurity, WireError> {
-        let made = || -> Result<_, rcgen::Error> {
-            let mut params = CertificateParams::new(OF_THIS_HOST.map(str::to_owned))?;
-            params.distinguished_name.push(DnType::CommonName, "dbdyno engine serve");
-            params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-            let key = KeyPair::generate()?;
-            Ok((params.self_signed(&key)?.der().clone(), key.serialize_der()))
-        };
-        let unmade = |error: &dyn fmt::Display| {
-            WireError::Tls(format!("a certificate cannot be made: {error}; name one of your own"))
-        };
-        let (certificate, key) = made().map_err(|error| unmade(&error))?;
+        let (certificate, key) = new_certificate().map_err(|error| no_certificate(&error))?;
         ServerSecurity::new(vec![certificate], PrivateKeyDer::Pkcs8(key.into()))
-            .map_err(|error| unmade(&error))
+            .map_err(|error| no_certificate(&error))
     }
 
     /// Whoever comes over a network has to encrypt.
@@ -119,4 +109,16 @@ impl ServerSecurity {
         let session = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
         EncryptedStream::shake_hands(socket, session.into(), None, read)
     }
+}
+
+fn new_certificate() -> Result<(CertificateDer<'static>, Vec<u8>), rcgen::Error> {
+    let mut params = CertificateParams::new(OF_THIS_HOST.map(str::to_owned))?;
+    params.distinguished_name.push(DnType::CommonName, "dbdyno engine serve");
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    let key = KeyPair::generate()?;
+    Ok((params.self_signed(&key)?.der().clone(), key.serialize_der()))
+}
+
+fn no_certificate(error: &dyn fmt::Display) -> WireError {
+    WireError::Tls(format!("a certificate cannot be made: {error}; name one of your own"))
 }

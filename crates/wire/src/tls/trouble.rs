@@ -167,11 +167,17 @@ impl About {
             [] => "it names none in subjectAltName, and a common name does not count".to_owned(),
             // `DnsName("db.example")` is `db.example`.
             names => {
-                let bare = |name: &String| match name.split_once(['(', ')', '"']) {
-                    Some(_) => name.split('"').nth(1).unwrap_or(name).to_owned(),
-                    None => name.clone(),
-                };
-                format!("it is for {}", names.iter().map(bare).collect::<Vec<_>>().join(", "))
+                format!(
+                    "it is for {}",
+                    names
+                        .iter()
+                        .map(|name| match name.split_once(['(', ')', '"']) {
+                            Some(_) => name.split('"').nth(1).unwrap_or(name).to_owned(),
+                            None => name.clone(),
+                        })
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                )
             }
         };
         let host = &self.host;

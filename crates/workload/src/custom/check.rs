@@ -379,11 +379,14 @@ impl<'a> Checker<'a> {
 fn wants_literal(before: &str) -> Option<&str> {
     const WORDS: [&str; 3] = ["date", "time", "timestamp"];
     const PREFIXES: [&str; 4] = ["b", "e", "n", "x"];
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let word = before.trim_end().rsplit(|c| !is_part(c)).next()?;
+    let word = before.trim_end().rsplit(|c| !is_name_char(c)).next()?;
     let is = |known: &&str| known.eq_ignore_ascii_case(word);
-    let is_prefix = before.ends_with(is_part) && PREFIXES.iter().any(is);
+    let is_prefix = before.ends_with(is_name_char) && PREFIXES.iter().any(is);
     (is_prefix || WORDS.iter().any(is)).then_some(word)
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// NULL cannot be a part of a text.

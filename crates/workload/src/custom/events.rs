@@ -148,9 +148,8 @@ fn ask(
         }
     }
     let [mysql, postgres, sqlite] = texts.map(|(text, _)| text);
-    let word = |text: &str| text.split_whitespace().next().unwrap_or_default().to_lowercase();
     let first = [&mysql, &postgres, &sqlite].into_iter().find(|text| !text.is_empty());
-    let class = own.or(class.map(str::to_owned)).or(first.map(|text| word(text)));
+    let class = own.or(class.map(str::to_owned)).or(first.map(|text| first_word(text)));
     let expect = match (section.value("rows"), section.value("changed")) {
         (Some(rows), None) => bounds(&rows).map(|(low, high)| Expect::Rows(low, high))?,
         (None, Some(changed)) => bounds(&changed).map(|(low, high)| Expect::Changed(low, high))?,
@@ -168,6 +167,10 @@ fn ask(
     };
     let class = class.unwrap_or_default();
     Ok(Ask { class, sql: Sql::of_three([mysql, postgres, sqlite]), expect, channel })
+}
+
+fn first_word(text: &str) -> String {
+    text.split_whitespace().next().unwrap_or_default().to_lowercase()
 }
 
 /// `1`, `"1..5"` or `"1.."`.

@@ -448,13 +448,16 @@ impl Dataset for Own {
     }
 
     fn bytes(&self) -> u64 {
-        let size = |(index, table): (usize, &SizedTable)| {
-            let mut row = Vec::new();
-            if table.rows > 0 {
-                self.push(index, 0, &mut row);
-            }
-            (row.len() as u64 + 20).saturating_mul(table.rows)
-        };
-        self.tables.iter().enumerate().map(size).fold(0, u64::saturating_add)
+        self.tables
+            .iter()
+            .enumerate()
+            .map(|(index, table)| {
+                let mut row = Vec::new();
+                if table.rows > 0 {
+                    self.push(index, 0, &mut row);
+                }
+                (row.len() as u64 + 20).saturating_mul(table.rows)
+            })
+            .fold(0, u64::saturating_add)
     }
 }

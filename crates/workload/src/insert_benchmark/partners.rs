@@ -129,11 +129,15 @@ impl PartnerCrew {
     fn asking(&self, questions: &[InsertQuestion], values: Vec<i64>) -> Asking {
         let table = sql::table(self.rows.client);
         let as_text = matches!(self.dialect, Dialect::Mysql | Dialect::Engine);
-        let pieces = |question: &InsertQuestion| sql::query_pieces(*question, self.dialect, &table);
         Asking {
             rows: self.rows,
             first_statement: self.first_statement,
-            pieces: as_text.then(|| questions.iter().map(pieces).collect()),
+            pieces: as_text.then(|| {
+                questions
+                    .iter()
+                    .map(|question| sql::query_pieces(*question, self.dialect, &table))
+                    .collect()
+            }),
             values,
             sql: String::new(),
         }

@@ -187,9 +187,10 @@ pub fn expand_benchmark(load: &str) -> Option<Result<(Vec<Stage>, Sizes), SpecEr
         let mut options = Spec::parse(load)?.options();
         let sizes = Sizes::of_whole(&mut options)?;
         options.finish()?;
-        let stage = |step: BenchmarkStep| Stage::Measure(format!("{}{sizes}", step.name()));
-        let mut stages: Vec<Stage> =
-            BenchmarkStep::all_in_order(&sizes).into_iter().map(stage).collect();
+        let mut stages: Vec<Stage> = BenchmarkStep::all_in_order(&sizes)
+            .into_iter()
+            .map(|step| Stage::Measure(format!("{}{sizes}", step.name())))
+            .collect();
         stages.insert(LOAD_STEPS.len(), Stage::Settle);
         Ok((stages, sizes))
     };

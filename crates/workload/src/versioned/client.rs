@@ -312,10 +312,9 @@ fn elements<'n>(text: &[u8], names: &'n mut [u64; WINDOW]) -> Option<&'n [u64]> 
         return None;
     }
     for (name, digits) in names.iter_mut().zip(text.chunks_exact(DIGITS)) {
-        let add = |sum: u64, digit: &u8| {
+        *name = digits.iter().try_fold(0, |sum, digit| {
             digit.is_ascii_digit().then(|| sum * 10 + u64::from(digit - b'0'))
-        };
-        *name = digits.iter().try_fold(0, add)?;
+        })?;
     }
     Some(&names[..count])
 }
