@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use dbdyno_model::Product;
+use dbdyno_model::{Product, Secret};
+use dbdyno_wire::WireError;
+use dbdyno_wire::mysql::native_password_hash;
+use dbdyno_wire::postgres::scram_verifier;
 
 use crate::catalog::at_least;
 use crate::error::SandboxError;
@@ -130,26 +133,35 @@ pub(crate) fn accounts_question(product: Product) -> Option<&'static str> {
 }
 
 /// What gives our account a new password. `hosts` are the places that the server named.
+///
+/// Logs of statements have what is said here, and people show them to others: where a server writes
+/// statements down as they came, it is told what it keeps of the password (MySQL from 5.7.6 on
+/// writes down what it keeps, unless `log_raw` is set, which is refused).
+///
+/// # Errors
+/// The system's random numbers cannot be read.
 pub(crate) fn renewal_sql(
     product: Product,
     version: &str,
     hosts: &[&str],
-    password: &str,
-) -> Vec<String> {
+    password: &Secret,
+) -> Result<Vec<String>, WireError> {
     if product == Product::Postgres {
-        return vec![format!("ALTER ROLE {USER} PASSWORD '{password}'")];
+        let kept = scram_verifier(password)?;
+        return Ok(vec![format!("ALTER ROLE {USER} PASSWORD '{kept}'")]);
     }
-    let alter = |host: &&str| {
-        if initialises_itself(product, version) {
+    let mut sql = vec!["SET SESSION sql_log_bin=0".to_owned()];
+    // Only words of ours are told: what the server says chooses among them.
+    for host in HOSTS.iter().filter(|host| hosts.contains(host)) {
+        sql.push(if initialises_itself(product, version) {
+            let password = password.expose();
             format!("ALTER USER '{USER}'@'{host}' IDENTIFIED BY '{password}'")
         } else {
-            format!("SET PASSWORD FOR '{USER}'@'{host}' = PASSWORD('{password}')")
-        }
-    };
-    // Only words of ours are told: what the server says chooses among them.
-    let known = HOSTS.iter().filter(|host| hosts.contains(host));
-    let local = "SET SESSION sql_log_bin=0".to_owned();
-    [local].into_iter().chain(known.map(alter)).collect()
+            let kept = native_password_hash(password);
+            format!("SET PASSWORD FOR '{USER}'@'{host}' = '{kept}'")
+        });
+    }
+    Ok(sql)
 }
 
 /// What `postgres --single` reads after `initdb`.
@@ -166,4 +178,27 @@ pub(crate) fn random_password() -> Result<String, SandboxError> {
         error: std::io::Error::other(error.to_string()),
     })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log of statements showed it: `server logs` of PostgreSQL with `log_statement=ddl`.
+    #[test]
+    fn servers_that_log_statements_are_not_told_the_password() {
+        let password = Secret::new("0123456789abcdef");
+        let told = |product, version| {
+            renewal_sql(product, version, &["%", "localhost"], &password).unwrap().concat()
+        };
+        for (product, version, kept) in [
+            (Product::Postgres, "12.20", "PASSWORD 'SCRAM-SHA-256$4096:"),
+            (Product::MariaDb, "11.4.5", "'dbdyno'@'localhost' = '*"),
+            (Product::MySql, "5.6.24", "'dbdyno'@'%' = '*"),
+        ] {
+            let told = told(product, version);
+            assert!(told.contains(kept) && !told.contains(password.expose()), "{told}");
+        }
+        assert!(told(Product::MySql, "8.0.33").contains("IDENTIFIED BY '0123456789abcdef'"));
+    }
 }

@@ -146,7 +146,7 @@ fn tell(
     };
     let hosts = accounts.rows.iter().filter_map(|row| row.first()?.as_deref());
     let hosts: Vec<&str> = hosts.collect();
-    for sql in bootstrap::renewal_sql(product, version, &hosts, fresh.expose()) {
+    for sql in bootstrap::renewal_sql(product, version, &hosts, fresh)? {
         client.run(&sql)?;
     }
     client.close();

@@ -45,6 +45,8 @@ use packet::Channel;
 use result::{BinaryRows, Ending, Form, Reading, RowCounter, Sink, TextRows};
 use statement::Statement;
 
+pub use auth::native_password_hash;
+
 const QUIT: u8 = 0x01;
 const QUERY: u8 = 0x03;
 const PREPARE: u8 = 0x16;

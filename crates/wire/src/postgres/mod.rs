@@ -14,6 +14,8 @@
 //! which answer belongs to which question; it then refuses every further call rather than count a
 //! stranger's rows.
 
+pub use scram::scram_verifier;
+
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd as _, BorrowedFd};

@@ -16,6 +16,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use dbdyno_model::Secret;
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
@@ -26,6 +27,10 @@ pub(crate) const MECHANISM: &str = "SCRAM-SHA-256";
 
 /// More would be minutes of our processor at a stranger's word; servers use 4,096.
 const ITERATIONS_MAX: u32 = 10_000_000;
+
+/// As servers have them.
+const ITERATIONS: u32 = 4_096;
+const SALT: usize = 16;
 
 type Hash = [u8; 32];
 
@@ -65,6 +70,27 @@ impl Keys {
     pub(crate) fn signature(&self, auth_message: &[u8]) -> Hash {
         hmac(&self.server_key, auth_message)
     }
+}
+
+/// What PostgreSQL keeps of this password, `SCRAM-SHA-256$4096:salt$StoredKey:ServerKey` (RFC 5803),
+/// which it takes in the place of the password in `ALTER ROLE … PASSWORD`. Who reads it in a log of
+/// statements cannot log in with it, and finds a password of 128 random bits by no guessing.
+///
+/// # Errors
+/// The system's random numbers cannot be read.
+pub fn scram_verifier(password: &Secret) -> Result<String, WireError> {
+    let mut salt = [0; SALT];
+    getrandom::fill(&mut salt)
+        .map_err(|error| WireError::Broken(std::io::Error::other(error.to_string())))?;
+    Ok(verifier(password.expose().as_bytes(), &salt))
+}
+
+fn verifier(password: &[u8], salt: &[u8]) -> String {
+    let keys = Keys::derive(password, salt, ITERATIONS);
+    let stored_key: Hash = Sha256::digest(keys.client_key).into();
+    let [salt, stored, server] =
+        [salt, &stored_key[..], &keys.server_key].map(|bytes| BASE64.encode(bytes));
+    format!("{MECHANISM}${ITERATIONS}:{salt}${stored}:{server}")
 }
 
 fn keyed(key: &[u8]) -> Hmac<Sha256> {
@@ -188,6 +214,24 @@ mod tests {
             BASE64.encode(keys.signature(auth_message.as_bytes())),
             "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
         );
+    }
+
+    /// A server that has the verifier and never had the password accepts its proof: PostgreSQL
+    /// itself is asked by the tests of the sandbox.
+    #[test]
+    fn a_verifier_proves_the_password_and_does_not_tell_it() {
+        let kept = scram_verifier(&Secret::new("pencil")).unwrap();
+        assert_ne!(kept, scram_verifier(&Secret::new("pencil")).unwrap(), "salted");
+        assert!(!kept.contains("pencil"));
+        let [_, salt, keys] = kept.split('$').collect::<Vec<_>>()[..] else { panic!("{kept}") };
+        let salt = BASE64.decode(salt.strip_prefix("4096:").unwrap()).unwrap();
+        let (stored, server) = keys.split_once(':').unwrap();
+        let [stored, server] = [stored, server].map(|key| BASE64.decode(key).unwrap());
+        let mut client_key = hmac(&stored, b"all that was said");
+        let keys = Keys::derive(b"pencil", &salt, 4096);
+        xor(&mut client_key, &keys.proof(b"all that was said"));
+        assert_eq!(Sha256::digest(client_key)[..], stored);
+        assert_eq!(keys.server_key[..], server);
     }
 
     #[test]
