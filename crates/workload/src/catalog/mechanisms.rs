@@ -1,6 +1,13 @@
-//! The two operations that users found slower after upgrading to MySQL 8.0 (Wang, "Enhanced MySQL":
-//! single joins and bulk inserts), each with the width of rows and the number of rows per statement
-//! as options, so that the cost per row and the cost per statement can be told apart.
+//! Loads that measure one mechanism of a server, and loads that fit into no other file.
+//!
+//! | load          | what it measures                                              |
+//! |---------------|---------------------------------------------------------------|
+//! | `join`        | a join of two tables, one look-up by primary key for each row |
+//! | `bulk-insert` | many rows in one statement                                    |
+//!
+//! Users found these two operations slower after upgrading to MySQL 8.0 (Wang, "Enhanced MySQL").
+//! Both loads have the width of rows and the number of rows per statement as options, so that the
+//! cost per row and the cost per statement can be told apart.
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! |-------------|----------------------------------------------------------------------------|
 //! | [`micro`]   | Callaghan's microbenchmarks, under his names                               |
 //! | [`oltp`]    | sysbench's OLTP mixes                                                      |
-//! | [`mechanisms`]| a join and a bulk insert: the two that users found slower in MySQL 8.0     |
+//! | [`mechanisms`]| one mechanism each: a join, a bulk insert; and what fits into no other file |
 //! | [`tpcc`]    | TPC-C, see [`crate::tpcc`]                                                 |
 //! | [`key_value`] | the steps of RocksDB's `db_bench`                                        |
 //! | [`versioned`] | loads whose isolation can be judged, see [`crate::versioned`]            |
