@@ -1,7 +1,8 @@
 //! What people and programs see, kept as files.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p dbdyno-report golden::` writes the files anew; read the
-//! difference before committing it. A missing file is a failure.
+//! `UPDATE_GOLDEN=1 cargo test -p dbdyno-report --test report` writes the files anew, and those
+//! of the tests in `arms` and `waits` as well, which the filter `golden::` would leave out. Read
+//! the difference before committing it. A missing file is a failure.
 
 use std::path::Path;
 
