@@ -555,7 +555,8 @@ fn design(text: &str) -> Design {
     format!("device=none&{text}").parse().unwrap()
 }
 
-/// Every value of every field, one at a time, and some together.
+/// The words of the mechanisms of one server, one at a time, and some together. The list is written
+/// by hand: a new word is compared with the others only if it is added here.
 const DESIGNS: &[&str] = &[
     "",
     "view=hybrid",

@@ -27,7 +27,8 @@ use dbdyno_engine::{
     Result, RowView, Scan, Table, TableSpec, UpdateResult, Upkeep, ValueType, Visit, WaitWatch,
 };
 
-/// The designs that have to tell the same stories: each field's every value at least once.
+/// The designs that have to tell the same stories: each word of `view`, `view_close`, `wake` and
+/// `log` at least once. The list is written by hand: a new word has to be added here.
 const DESIGNS: &[&str] = &[
     "",
     "view=hybrid&view_close=latched&wake=broadcast&log=linked&lock_shards=1&trx_shards=1",
