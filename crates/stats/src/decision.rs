@@ -30,7 +30,8 @@ pub struct Judgement {
     pub warnings: Vec<Warning>,
 }
 
-/// The verdict of a location by its intervals.
+/// The verdict of a location by its intervals. `sequence::verdict_from_widths` and
+/// `several_questions::family_verdicts` have the rule for *equal* as well: change it in all three.
 pub(crate) fn interval_verdict(
     located: &LocationEstimate,
     rounds: u32,

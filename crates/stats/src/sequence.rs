@@ -244,7 +244,8 @@ pub fn starts_missing(
         .map(|total| total - count))
 }
 
-/// The rule of the crate, for a mean and half the widths of its intervals.
+/// The rule of the crate, for a mean and half the widths of its intervals; see
+/// `decision::interval_verdict`, which has to agree with it.
 pub(crate) fn verdict_from_widths(
     mean: f64,
     starts: u32,

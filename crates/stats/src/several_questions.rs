@@ -28,7 +28,8 @@ pub(crate) fn simultaneous_confidence(questions: usize) -> f64 {
     1.0 - (1.0 - SHOWN_CONFIDENCE) / questions as f64
 }
 
-/// The verdicts of a family of `questions`, of which some may not have been asked.
+/// The verdicts of a family of `questions`, of which some may not have been asked. *Equal* is the
+/// rule of `decision::interval_verdict`, which has to agree with this one.
 pub(crate) fn family_verdicts(
     asked: &[Question],
     questions: usize,
