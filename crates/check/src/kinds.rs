@@ -107,6 +107,8 @@ fn is_any(_: Dependency) -> bool {
     true
 }
 
+/// The kinds of longer cycles. Each name is exactly what [`cycle_name`] calls such a cycle: a cycle
+/// that has another name is passed over, so that a kind with a wrong name is never found.
 const SEARCHED_CYCLES: [CycleKind; 7] = [
     CycleKind { name: "G0", first: is_write, rest: is_write, anti: Anti::Few },
     CycleKind { name: "G1c", first: is_read, rest: is_known, anti: Anti::Few },

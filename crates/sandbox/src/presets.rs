@@ -150,7 +150,8 @@ fn told(rows: &[Row], version: &str, why: &OptionReason) -> Vec<TranslatedOption
         .collect()
 }
 
-/// The neutral word that an option answers to, where a preset names the option itself.
+/// The neutral word that an option answers to, where a preset names the option itself. The word of
+/// a user replaces only options that stand here: any other wins over it.
 fn field_of(name: &str) -> &'static str {
     match name {
         "innodb_flush_method" => "flush",

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   buffer       innodb_buffer_pool_size                    shared_buffers
+//!                and …_size_max, MariaDB
 //!   redo         innodb_log_file_size × 2 files             max_wal_size, twice as much: a
 //!                  MySQL before 8.0.30, MariaDB before 10.5   checkpoint begins at about half
 //!                innodb_log_file_size, one file
@@ -19,6 +20,10 @@
 //!                and binlog_format
 //!   pfs          performance_schema                         –
 //! ```
+//!
+//! Other files know options by name, and no test fails where a name is missing: those that leave no
+//! trace in loaded tables (`image`), that silence each other (`translation`), and that a preset
+//! names itself (`presets`).
 
 use dbdyno_model::{Charset, Durability, Flush, Product, Switch};
 
