@@ -2,6 +2,9 @@
 //!
 //! The first rule that looks at a fact has it. What no rule looks at is an *other setting*.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use dbdyno_model::Weight;
 
 use crate::pattern::matches_pattern;
@@ -62,12 +65,35 @@ impl Tolerance {
     }
 }
 
+/// The forms of all rules with the place of the rule: those that name one fact, by it, and those
+/// with a star, in the order of rules. A server has hundreds of settings, and the rules a thousand
+/// forms.
+struct FactForms {
+    exact: HashMap<&'static str, usize>,
+    starred: Vec<(usize, &'static str)>,
+}
+
+static FORMS: LazyLock<FactForms> = LazyLock::new(|| {
+    let mut forms = FactForms { exact: HashMap::new(), starred: Vec::new() };
+    for (place, rule) in RULES.iter().enumerate() {
+        let Looks::Facts(of_rule) = rule.looks_at else { continue };
+        for form in of_rule {
+            if form.contains('*') {
+                forms.starred.push((place, form));
+            } else {
+                forms.exact.entry(form).or_insert(place);
+            }
+        }
+    }
+    forms
+});
+
 /// The rule that has this fact.
 pub(crate) fn rule_of(fact: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| match rule.looks_at {
-        Looks::Facts(forms) => forms.iter().any(|form| matches_pattern(form, fact)),
-        Looks::Warnings(_) => false,
-    })
+    let exact = FORMS.exact.get(fact).copied();
+    let earlier = FORMS.starred.iter().take_while(|(place, _)| exact.is_none_or(|at| *place < at));
+    let starred = earlier.into_iter().find(|(_, form)| matches_pattern(form, fact));
+    Some(&RULES[starred.map(|(place, _)| *place).or(exact)?])
 }
 
 /// Key of the rule that has this fact.
@@ -86,3 +112,40 @@ pub const OTHER: Rule = Rule {
     advice: "it was not asked for: set both alike, or declare it with --varied",
     sources: &[MEASURED_CAUSES],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What the first sentence of the module says, form by form.
+    fn first_of_all(fact: &str) -> Option<&'static Rule> {
+        RULES.iter().find(|rule| match rule.looks_at {
+            Looks::Facts(forms) => forms.iter().any(|form| matches_pattern(form, fact)),
+            Looks::Warnings(_) => false,
+        })
+    }
+
+    #[test]
+    fn each_form_leads_to_the_first_rule_that_has_it() {
+        for rule in RULES {
+            let Looks::Facts(forms) = rule.looks_at else { continue };
+            for form in forms {
+                for fact in [form.replace('*', "x"), form.replace('*', ""), format!("{form}x")] {
+                    assert_eq!(rule_of(&fact), first_of_all(&fact), "{fact}");
+                }
+            }
+        }
+        assert_eq!(rule_of("nobody.knows.it"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_leads_to_the_same_rule(
+            kind in "variable|setting|server|table.t|topology|host", name in "[a-z_]{0,12}",
+        ) {
+            let fact = format!("{kind}.{name}");
+            prop_assert_eq!(rule_of(&fact), first_of_all(&fact));
+        }
+    }
+}

@@ -65,10 +65,11 @@ impl Variation {
             let key = format!("{MEANT}{}", rule.key);
             facts.base.facts.contains_key(&key) || facts.test.facts.contains_key(&key)
         };
-        let touches = |rule: &&'static Rule| {
-            names.iter().any(|name| rules::rule_of(&format!("{VARIABLE}{name}")) == Some(*rule))
-        };
-        let rules = rules::RULES.iter().filter(|rule| is_meant(rule) || touches(rule));
+        let mut touched = BTreeSet::new();
+        for name in &names {
+            touched.extend(rules::rule_of(&format!("{VARIABLE}{name}")).map(|rule| rule.key));
+        }
+        let rules = rules::RULES.iter().filter(|rule| is_meant(rule) || touched.contains(rule.key));
         Variation {
             version: facts.base.get(VERSION) != facts.test.get(VERSION),
             known_settings: [&arms.base, &arms.test]

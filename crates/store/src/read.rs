@@ -58,8 +58,15 @@ pub struct StoreListing {
     pub corrupt: Vec<StoreError>,
 }
 
+/// Rows of one kind that a run has at most, rounds aside: those of its plan, what is true of its
+/// arms, its warnings. A server of today tells some thousand facts, and an experiment has
+/// [`ArmIndex::MOST`] of them.
+const ROWS_MOST: usize = 50_000;
 /// Warnings of a run that are read; a run has a few.
 const WARNINGS_MOST: usize = 10_000;
+/// Files of custom loads, and the bytes of one: what is read of a file.
+const FILES_MOST: usize = 100;
+const FILE_BYTES_MOST: usize = 1 << 20;
 /// What nothing is carried out of; the rest of the row is [`seal::PLAN`].
 const SELECT_RUN: &str =
     "SELECT seq, name, started_unix_ms, status, tool_version FROM run WHERE id = ?1";
@@ -88,7 +95,7 @@ const SELECT_CLASSES: &str = "SELECT c.name, c.counted, c.count, s.slots, s.fnv1
 const SELECT_SUMMARIES: &str = "SELECT id, name, \
      coalesce(strftime('%Y-%m-%d %H:%M:%S UTC', started_unix_ms / 1000, 'unixepoch'), '?'), \
      (SELECT group_concat(target, char(10)) FROM \
-     (SELECT target FROM arm WHERE run = seq ORDER BY length(arm), arm)), \
+     (SELECT target FROM arm WHERE run = seq ORDER BY length(arm), arm LIMIT 13)), \
      (SELECT count(label) FROM plan_stage WHERE run = seq) * \
      (SELECT count(*) FROM plan_clients WHERE run = seq), \
      (SELECT count(*) FROM round WHERE round.run = run.seq), pairs, status, \
@@ -291,7 +298,7 @@ impl Reader<'_> {
     fn arms(&self, connection: &Connection, run: i64) -> Result<Arms<ArmSpec>> {
         let place = "arms";
         let mut specs: BTreeMap<ArmIndex, ArmSpec> = BTreeMap::new();
-        self.each(connection, seal::ARMS, params![run], place, |row| {
+        self.each_of_few(connection, seal::ARMS, run, place, ROWS_MOST, |row| {
             let arm = self.arm(&self.get::<String>(row, 0, place)?, place)?;
             let spec = self.get::<String>(row, 1, place)?.parse::<ArmSpec>();
             let of = format!("{arm} arm");
@@ -330,7 +337,7 @@ impl Reader<'_> {
     ) -> Result<BTreeMap<ArmIndex, Environment>> {
         let place = "environment";
         let mut environments: BTreeMap<ArmIndex, Environment> = BTreeMap::new();
-        self.each(connection, seal::FACTS, params![run], place, |row| {
+        self.each_of_few(connection, seal::FACTS, run, place, ROWS_MOST, |row| {
             let arm = self.arm(&self.get::<String>(row, 0, place)?, place)?;
             let facts = &mut environments.entry(arm).or_default().facts;
             facts.insert(self.get(row, 1, place)?, self.get(row, 2, place)?);
@@ -342,7 +349,7 @@ impl Reader<'_> {
     fn stages(&self, connection: &Connection, run: i64) -> Result<Vec<Stage>> {
         let place = "stages";
         let mut stages = Vec::new();
-        self.each(connection, seal::STAGES, params![run], place, |row| {
+        self.each_of_few(connection, seal::STAGES, run, place, ROWS_MOST, |row| {
             let stage = self.get::<String>(row, 1, place)?.parse();
             stages.push(stage.map_err(|what: String| self.corrupt(place, what))?);
             Ok(())
@@ -353,8 +360,11 @@ impl Reader<'_> {
     fn files(&self, connection: &Connection, run: i64) -> Result<Vec<LoadFile>> {
         let place = "custom loads";
         let mut files = Vec::new();
-        self.each(connection, seal::FILES, params![run], place, |row| {
-            let (file, text) = (self.get(row, 1, place)?, self.get(row, 2, place)?);
+        self.each_of_few(connection, seal::FILES, run, place, FILES_MOST, |row| {
+            let (file, text): (_, String) = (self.get(row, 1, place)?, self.get(row, 2, place)?);
+            if text.len() > FILE_BYTES_MOST {
+                return Err(self.corrupt(place, "a file of more than a megabyte"));
+            }
             files.push(LoadFile { file, text });
             Ok(())
         })?;
@@ -373,7 +383,7 @@ impl Reader<'_> {
 
     fn terms(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
         let place = "terms of the plan";
-        self.each(connection, seal::TERMS, params![run], place, |row| {
+        self.each_of_few(connection, seal::TERMS, run, place, ROWS_MOST, |row| {
             let (name, value): (String, String) =
                 (self.get(row, 0, place)?, self.get(row, 1, place)?);
             terms::apply_term(plan, &name, &value).map_err(|what| self.corrupt(place, what))
@@ -381,9 +391,10 @@ impl Reader<'_> {
     }
 
     fn clients(&self, connection: &Connection, run: i64) -> Result<Vec<u32>> {
+        let place = "client counts";
         let mut clients = Vec::new();
-        self.each(connection, seal::CLIENTS, params![run], "client counts", |row| {
-            clients.push(self.get(row, 1, "client counts")?);
+        self.each_of_few(connection, seal::CLIENTS, run, place, ROWS_MOST, |row| {
+            clients.push(self.get(row, 1, place)?);
             Ok(())
         })?;
         Ok(clients)
@@ -393,11 +404,7 @@ impl Reader<'_> {
         let sql = "SELECT severity, code, text FROM warning WHERE run = ?1 ORDER BY seq";
         let place = "warnings";
         let mut warnings = Vec::new();
-        self.each(connection, sql, params![run], place, |row| {
-            if warnings.len() == WARNINGS_MOST {
-                let what = format!("more than {WARNINGS_MOST} of a run, which has a few");
-                return Err(self.corrupt(place, what));
-            }
+        self.each_of_few(connection, sql, run, place, WARNINGS_MOST, |row| {
             let severity: String = self.get(row, 0, place)?;
             warnings.push(Warning {
                 severity: Severity::named(&severity)
@@ -599,6 +606,27 @@ impl Reader<'_> {
             take(row)?;
         }
         Ok(())
+    }
+
+    /// The same of what a run has no more than `most` of.
+    fn each_of_few(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        run: i64,
+        place: &str,
+        most: usize,
+        mut take: impl FnMut(&Row) -> Result<()>,
+    ) -> Result<()> {
+        let mut count = 0;
+        self.each(connection, sql, params![run], place, |row| {
+            count += 1;
+            if count > most {
+                let what = format!("more than {most} of a run, which has a few");
+                return Err(self.corrupt(place, what));
+            }
+            take(row)
+        })
     }
 }
 

@@ -4,6 +4,8 @@
 //! centuries pass the end of 64 bits. What is larger than any run is refused with its place, so
 //! that whoever judges may add, multiply and lay out.
 
+use std::collections::BTreeSet;
+
 use dbdyno_model::terms::{LargestValue, TermValue};
 use dbdyno_model::{Plan, Round, Run, RunCounts, TERMS, Term};
 
@@ -16,11 +18,27 @@ const AMOUNT_MOST: u64 = 1 << 53;
 /// The year 2248.
 const UNIX_MS_MOST: u64 = 1 << 43;
 
+/// Loads times client counts: ten times and more what a run of all loads at a dozen counts has.
+/// Each is judged, and what is asked of all of them takes the square of their number.
+const CELLS_MOST: u64 = 10_000;
+
 /// What is wrong with a plan.
 pub(crate) fn wrong_in_plan(plan: &Plan) -> Option<String> {
-    let clients = plan.question.clients.iter().copied().max().unwrap_or(0);
-    let clients = first_above([("clients", clients.into())], COUNT_MOST.into());
-    clients.or_else(|| TERMS.iter().find_map(|term| wrong_in_term(plan, term)))
+    let question = &plan.question;
+    let clients = question.clients.iter().copied().max().unwrap_or(0);
+    let (labels, counts) = (plan.labels(), &question.clients);
+    first_above([("clients", clients.into())], COUNT_MOST.into())
+        .or_else(|| first_above([("cells", (labels.len() * counts.len()) as u64)], CELLS_MOST))
+        .or_else(|| first_repeated(&labels).map(|label| format!("{label} is measured twice")))
+        .or_else(|| {
+            first_repeated(counts).map(|count| format!("{count} clients stand there twice"))
+        })
+        .or_else(|| TERMS.iter().find_map(|term| wrong_in_term(plan, term)))
+}
+
+fn first_repeated<T: Ord>(all: &[T]) -> Option<&T> {
+    let mut known = BTreeSet::new();
+    all.iter().find(|one| !known.insert(*one))
 }
 
 fn wrong_in_term(plan: &Plan, term: &Term) -> Option<String> {

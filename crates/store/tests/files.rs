@@ -744,6 +744,22 @@ fn numbers_that_no_run_has_are_refused_with_their_place() {
         ("UPDATE counted SET instructions = -1", "instructions are more than any run has"),
         ("UPDATE counted_function SET own_per_op = 9e999", "instructions of an operation are no"),
         ("UPDATE counted_call SET inclusive_per_op = -1", "instructions of an operation are no"),
+        (
+            "INSERT INTO plan_stage SELECT run, 99, stage, label FROM plan_stage WHERE position = 2",
+            "is measured twice",
+        ),
+        (
+            "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+             INSERT INTO plan_clients SELECT 1, i, i FROM n",
+            "cells are more than any run has",
+        ),
+        (
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) \
+             INSERT INTO environment_fact \
+             SELECT environment, 'setting.x' || i, 'y' \
+             FROM (SELECT environment FROM arm WHERE arm = 'base' LIMIT 1), n",
+            "environment: more than 50000 of a run",
+        ),
     ] {
         let (_folder, path) = golden_copy();
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();

@@ -10,7 +10,7 @@ use dbdyno_model::{
     RoundKey, RoundSchedule, Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
 };
 use dbdyno_store::Store;
-use proptest::collection::{btree_map, vec};
+use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -82,7 +82,7 @@ fn stages() -> impl Strategy<Value = Vec<Stage>> {
                 .prop_map(|(load, limit_s)| Stage::Warm { load, limit_s }),
         ]
     };
-    let measured = proptest::collection::btree_set(load(), 0..4);
+    let measured = btree_set(load(), 0..4);
     (measured, vec(other(), 0..4)).prop_map(|(measured, others)| {
         let measured = measured.into_iter().filter(|label| label != "settle");
         measured.map(Stage::Measure).chain(others).collect()
@@ -91,7 +91,7 @@ fn stages() -> impl Strategy<Value = Vec<Stage>> {
 
 fn plan() -> impl Strategy<Value = Plan> {
     (
-        (spec(), spec(), stages(), vec(number_u32(), 0..4)),
+        (spec(), spec(), stages(), btree_set(number_u32(), 0..4)),
         (number_u32(), number(), number(), number(), any_number()),
         (number_u32(), number(), any::<f64>(), pin(), number_u32()),
     )
@@ -102,7 +102,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 .collect(),
             question: Question {
                 stages: first.2,
-                clients: first.3,
+                clients: first.3.into_iter().collect(),
                 seed: second.4,
                 tables: third.0,
                 rows: third.1,

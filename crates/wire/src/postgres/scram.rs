@@ -72,9 +72,9 @@ impl Keys {
     }
 }
 
-/// What PostgreSQL keeps of this password, `SCRAM-SHA-256$4096:salt$StoredKey:ServerKey` (RFC 5803),
-/// which it takes in the place of the password in `ALTER ROLE … PASSWORD`. Who reads it in a log of
-/// statements cannot log in with it, and finds a password of 128 random bits by no guessing.
+/// What PostgreSQL keeps of this password, `SCRAM-SHA-256$4096:salt$StoredKey:ServerKey` (RFC
+/// 5803), which it takes in the place of the password in `ALTER ROLE … PASSWORD`. Who reads it in a
+/// log of statements cannot log in with it, and finds a password of 128 random bits by no guessing.
 ///
 /// # Errors
 /// The system's random numbers cannot be read.
