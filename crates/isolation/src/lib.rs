@@ -292,11 +292,9 @@ fn bench<'a, 'b>(
     spec: &ArmSpec,
     levels: &[IsolationLevel],
 ) -> Result<Bench<'a, 'b>, LabError> {
-    let mut client = station
-        .connector
-        .connect()
-        .map_err(|error| LabError::Server(ARM, spec.to_string(), error))?;
-    let words = Words::of_server(&mut *client, station.dialect);
+    let refused = |error| LabError::Server(ARM, spec.to_string(), error);
+    let mut client = station.connector.connect().map_err(refused)?;
+    let words = Words::of_server(&mut *client, station.dialect).map_err(refused)?;
     client.close();
     if !levels.iter().any(|level| words.has_level(*level)) {
         let text = "it has none of these levels; leave out --level to play all that it has";

@@ -4,7 +4,7 @@ use dbdyno_cases::PromiseFamily;
 use dbdyno_lab::promise_family;
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_wire::Client;
+use dbdyno_wire::{Client, WireError};
 
 /// What the table of the stories, `test`, is called on a server.
 pub(crate) const CASES: &str = "dbdyno_cases";
@@ -23,8 +23,11 @@ pub(crate) struct Words {
 
 impl Words {
     /// Those of the server behind a connection.
-    pub(crate) fn of_server(client: &mut dyn Client, dialect: Dialect) -> Words {
-        Words { dialect, family: promise_family(client, dialect) }
+    ///
+    /// # Errors
+    /// A server of which it is not known what it promises.
+    pub(crate) fn of_server(client: &mut dyn Client, dialect: Dialect) -> Result<Words, WireError> {
+        Ok(Words { dialect, family: promise_family(client, dialect)? })
     }
 
     /// Whether the server has this level at all. PostgreSQL takes the name of the lowest one for

@@ -4,18 +4,25 @@ use dbdyno_cases::PromiseFamily;
 use dbdyno_check::Level;
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_server::{ServerRelease, checks_snapshots};
-use dbdyno_wire::Client;
+use dbdyno_server::{ServerRelease, checks_snapshots, require_known_promises};
+use dbdyno_wire::{Client, WireError};
 
 /// Whose promises hold for the server behind a connection.
-pub fn promise_family(client: &mut dyn Client, dialect: Dialect) -> PromiseFamily {
+///
+/// # Errors
+/// A server of a family of which that is not known.
+pub fn promise_family(
+    client: &mut dyn Client,
+    dialect: Dialect,
+) -> Result<PromiseFamily, WireError> {
     let server = ServerRelease::of_client(client, dialect);
-    match dialect {
+    require_known_promises(server)?;
+    Ok(match dialect {
         Dialect::Postgres => PromiseFamily::Postgres,
         Dialect::Sqlite => PromiseFamily::Sqlite,
         Dialect::Mysql if checks_snapshots(client, server) => PromiseFamily::InnodbSnapshot,
         Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => PromiseFamily::Mysql,
-    }
+    })
 }
 
 /// What a family of servers promises of a level: their manuals, and Hermitage for PostgreSQL.

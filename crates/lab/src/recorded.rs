@@ -44,7 +44,7 @@ pub(crate) fn promise_of(
             })?
         }
     };
-    let promise = promised_level(promise_family(&mut *client, dialect), level);
+    let promise = promised_level(promise_family(&mut *client, dialect)?, level);
     client.close();
     Ok(promise)
 }

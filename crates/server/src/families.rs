@@ -56,6 +56,7 @@ const UNKNOWN: ServerFamily = ServerFamily {
     open_transactions: &[],
     has_monitor: false,
     session_level: MYSQL_LEVEL,
+    has_known_promises: false,
     checks_snapshots: None,
     replication: &[],
     numbers: None,
@@ -68,6 +69,7 @@ static FAMILIES: &[ServerFamily] = &[
         mark: "-dbdyno-",
         catalogue: CatalogueKind::Tables,
         backlog: purge_backlog,
+        has_known_promises: true,
         ..UNKNOWN
     },
     // What is known of it is that it keeps rows otherwise: no counters, histograms and reports of
@@ -104,6 +106,7 @@ static FAMILIES: &[ServerFamily] = &[
         checks_snapshots: Some("SELECT @@innodb_snapshot_isolation"),
         replication: MARIADB_REPLICATION,
         numbers: Some(TransactionNumbers::Domains),
+        has_known_promises: true,
         ..UNKNOWN
     },
     ServerFamily {
@@ -131,6 +134,7 @@ static FAMILIES: &[ServerFamily] = &[
         has_monitor: true,
         replication: MYSQL_REPLICATION,
         numbers: Some(TransactionNumbers::Sets),
+        has_known_promises: true,
         ..UNKNOWN
     },
     ServerFamily {
@@ -148,6 +152,7 @@ static FAMILIES: &[ServerFamily] = &[
         waits: &[any_release(WaitSource::BlockingPids)],
         open_transactions: POSTGRES_OPEN,
         session_level: POSTGRES_LEVEL,
+        has_known_promises: true,
         ..UNKNOWN
     },
     ServerFamily {
@@ -156,6 +161,7 @@ static FAMILIES: &[ServerFamily] = &[
         catalogue: CatalogueKind::Tables,
         backlog: purge_backlog,
         session_level: &[],
+        has_known_promises: true,
         ..UNKNOWN
     },
     ServerFamily {
@@ -166,6 +172,7 @@ static FAMILIES: &[ServerFamily] = &[
         sizes: SQLITE_SIZES,
         session_level: &[],
         catalogue: CatalogueKind::Tables,
+        has_known_promises: true,
         ..UNKNOWN
     },
     ServerFamily {
@@ -174,6 +181,7 @@ static FAMILIES: &[ServerFamily] = &[
         explain: &[],
         catalogue: CatalogueKind::Tables,
         backlog: rocksdb_backlog,
+        has_known_promises: true,
         ..UNKNOWN
     },
 ];

@@ -56,6 +56,8 @@ pub struct ServerFamily {
     pub(crate) has_monitor: bool,
     /// At which level a session is; the first question that is answered is it.
     pub(crate) session_level: &'static [&'static str],
+    /// Whether it is known what their levels of isolation promise.
+    pub(crate) has_known_promises: bool,
     /// Whether writes are checked against the snapshot.
     pub(crate) checks_snapshots: Option<&'static str>,
     /// The words of its replication.

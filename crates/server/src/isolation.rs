@@ -1,7 +1,7 @@
 //! What a server promises of the isolation of its sessions.
 
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_wire::Client;
+use dbdyno_wire::{Client, WireError};
 
 use crate::family::ServerRelease;
 
@@ -16,6 +16,22 @@ pub fn session_level(client: &mut dyn Client, server: ServerRelease) -> Option<I
         let name = client.query(sql).ok()?.first_value()?.to_lowercase().replace([' ', '_'], "-");
         IsolationLevel::named(&name)
     })
+}
+
+/// Says why what a server promises of its levels of isolation cannot be told, if that is not known.
+///
+/// # Errors
+/// A server of such a family.
+pub fn require_known_promises(server: ServerRelease) -> Result<(), WireError> {
+    let family = server.family();
+    if family.has_known_promises {
+        return Ok(());
+    }
+    let name = family.name;
+    Err(WireError::Protocol(format!(
+        "it is not known what {name} promises of its levels of isolation, so that nothing could be \
+         broken; histories that another program recorded on it are judged by dbdyno check"
+    )))
 }
 
 /// Whether a write of a row that changed since the snapshot is refused, as MariaDB does where it is

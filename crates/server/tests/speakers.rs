@@ -7,7 +7,8 @@ use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_server::{
     BlockingWatch, FactReader, Onlooker, ServerRelease, StatisticsExtent, column_statistics,
     database_bytes, explain_statement, latest_deadlock, lend_statistics, open_transactions,
-    optimizer_trace, read_fact, replication_position, server_backlog, session_level, session_reads,
+    optimizer_trace, read_fact, replication_position, require_known_promises, server_backlog,
+    session_level, session_reads,
 };
 use dbdyno_wire::mock::{Login, MockProtocol, MockReply, MockServer, Script, Turn};
 use dbdyno_wire::{Client, mysql::MysqlConnection};
@@ -85,6 +86,8 @@ fn a_third_speaker_is_taken_for_what_it_is() {
             Played::new(version, &[("@@transaction_isolation", "REPEATABLE-READ"), ("", "7")]);
         let (client, server) = played.parts();
         assert_eq!((server.family().name, server.version_number()), (name, release));
+        let unknown = require_known_promises(server).unwrap_err().to_string();
+        assert!(unknown.contains(&format!("what {name} promises")), "{unknown}");
         // Whatever it would answer: none of it is what MySQL means by it.
         assert!(FactReader::for_release(server).read(client).is_empty());
         assert_eq!(read_fact(client, server, "history_list").unwrap(), None);
