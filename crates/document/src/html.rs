@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dbdyno_model::foreign;
 use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::cell::TableCell;
@@ -281,12 +282,23 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// JSON for a `<script>` block. Inside one, only `<` can end the block or open a comment, and JSON
-/// has `<` in strings only, where it may be written as an escape.
+/// JSON for a `<script>` block, whose texts show themselves as those of the page do. Inside one,
+/// only `<` can end the block or open a comment, and JSON has `<` in strings only, where it may be
+/// written as an escape.
 pub fn data_block(data: &impl Serialize) -> String {
-    let json = serde_json::to_string(data)
+    let mut data = serde_json::to_value(data)
         .expect("the data of a page has only string keys and values that JSON can express");
-    plain_json(json).replace('<', "\\u003c").replace("##", "#\\u0023")
+    show_texts(&mut data);
+    plain_json(data.to_string()).replace('<', "\\u003c").replace("##", "#\\u0023")
+}
+
+fn show_texts(data: &mut Value) {
+    match data {
+        Value::String(text) => *text = foreign::lines(text).into_owned(),
+        Value::Array(all) => all.iter_mut().for_each(show_texts),
+        Value::Object(all) => all.values_mut().for_each(show_texts),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 #[cfg(test)]
@@ -299,5 +311,6 @@ mod tests {
         assert_eq!(data_block(&"</script><!--"), "\"\\u003c/script>\\u003c!--\"");
         assert_eq!(escape("# ##vso[x]"), "# #&#35;vso[x]");
         assert_eq!(data_block(&"##vso[x]"), "\"#\\u0023vso[x]\"");
+        assert_eq!(data_block(&["a\u{1b}[31m", "b\nc"]), "[\"a\u{fffd}[31m\",\"b\\nc\"]");
     }
 }

@@ -292,10 +292,12 @@ fn bench<'a, 'b>(
     spec: &ArmSpec,
     levels: &[IsolationLevel],
 ) -> Result<Bench<'a, 'b>, LabError> {
-    let refused = |error| LabError::Server(ARM, spec.to_string(), error);
-    let mut client = station.connector.connect().map_err(refused)?;
-    let words = Words::of_server(&mut *client, station.dialect).map_err(refused)?;
-    client.close();
+    let words = station.connector.connect().and_then(|mut client| {
+        let words = Words::of_server(&mut *client, station.dialect)?;
+        client.close();
+        Ok(words)
+    });
+    let words = words.map_err(|error| LabError::Server(ARM, spec.to_string(), error))?;
     if !levels.iter().any(|level| words.has_level(*level)) {
         let text = "it has none of these levels; leave out --level to play all that it has";
         return Err(LabError::Loads(text.to_owned()));

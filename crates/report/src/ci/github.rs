@@ -1,6 +1,7 @@
 //! Annotations of a workflow of GitHub: commands that its runner reads from the output
 //! (GitHub Docs, "Workflow commands for GitHub Actions").
 
+use dbdyno_document::layout::printable_line;
 use dbdyno_model::{GateOutcome, Verdict};
 
 use super::{GateCheck, cell_name, doubts};
@@ -10,7 +11,7 @@ use super::{GateCheck, cell_name, doubts};
 pub fn github_annotations(all: &[GateCheck]) -> String {
     let mut text = String::new();
     for checked in all {
-        let view = checked.view.to_printable();
+        let view = &checked.view;
         let cells: Vec<_> = checked.cells().map(|(_, outcome)| outcome).collect();
         for (cell, outcome) in view.summary.cells.iter().zip(cells) {
             let level = match (outcome, cell.verdict.0) {
@@ -19,7 +20,7 @@ pub fn github_annotations(all: &[GateCheck]) -> String {
                 _ => "notice",
             };
             let mut message = checked.sentence(cell, outcome);
-            for doubt in doubts(&view, cell) {
+            for doubt in doubts(view, cell) {
                 message.push('\n');
                 message.push_str(&doubt);
             }
@@ -32,7 +33,8 @@ pub fn github_annotations(all: &[GateCheck]) -> String {
 
 /// What a command says: it ends with its line.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let lines: Vec<String> = text.split('\n').map(printable_line).collect();
+    lines.join("\n").replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// What a property says: these end at a colon or comma, too.

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Labels, commands and facts come from servers and users. They pass through `escape` on their way
-//! into HTML and lose every `<` on their way into the data block; even text that slipped through
-//! could not run, because no script without the hash does.
+//! into HTML and through `data_block` on theirs to the script, and each takes from them what
+//! steers; even text that slipped through could not run, because no script without the hash does.
 
 mod facts;
 mod figure;
@@ -39,7 +39,6 @@ pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
 
 /// The report as one self-contained HTML file.
 pub fn html(view: &View) -> String {
-    let view = &view.to_printable();
     let notes = Notes::new(&view.summary);
     let head = PageHead { title: &title(view), styles: &[STYLE], script: Some(SCRIPT) };
     let mut page = head.html();

@@ -132,8 +132,8 @@ mod tests {
         let page = profile_html(&of, &flame, &labels);
         assert!(!page.contains("<b>") && !page.contains("<base>"), "{page}");
         assert_eq!(page.matches("</script>").count(), 2);
-        let data = "{\"name\":\"\\u003c/script>\\u003cb>read\",\"base\":1.0,\"test\":1.5,\
-                    \"width\":1.5,\"children\":[]}";
+        let data = "{\"base\":1.0,\"children\":[],\"name\":\"\\u003c/script>\\u003cb>read\",\
+                    \"test\":1.5,\"width\":1.5}";
         assert!(page.contains(data), "{page}");
     }
 
