@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("host", &["files"]),
     ("json", &[]),
     ("model", &[]),
+    ("symbols", &[]),
     ("stats", &["model"]),
     ("audit", &["model"]),
     ("cases", &["model"]),
@@ -33,10 +34,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("load", &["host", "model", "check", "rocks", "engine", "sql", "workload", "wire", "server"]),
     ("serve", &["model", "wire", "engine", "sql"]),
     ("sandbox", &["files", "host", "model", "wire", "server"]),
-    ("probe", &["files", "host", "model"]),
+    ("probe", &["files", "host", "model", "symbols"]),
     ("store", &["files", "model"]),
     ("judge", &["json", "model", "stats", "audit", "workload"]),
-    ("explain", &["json", "model", "stats", "audit"]),
+    ("explain", &["json", "model", "stats", "symbols", "audit"]),
     (
         "lab",
         &[
@@ -45,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "json",
             "model",
             "stats",
+            "symbols",
             "audit",
             "cases",
             "check",

@@ -15,9 +15,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use dbdyno_model::{Arm, FlameNode, LEFT_OUT, PerArm};
+use dbdyno_symbols::plain_name;
 
 use super::form::ProfileError;
-use super::function_name::plain_name;
 use super::names::{Pair, is_of_a_file};
 use super::read::each_stack;
 

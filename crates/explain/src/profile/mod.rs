@@ -18,7 +18,6 @@ mod excerpt;
 mod filled;
 mod flame;
 mod form;
-mod function_name;
 mod lost;
 mod nameless;
 mod names;
@@ -39,7 +38,6 @@ pub(crate) use names::matched_names;
 
 pub use difference::{WeightedProfile, difference, flame_graph, why_incomparable};
 pub use form::{CodePart, EVENT_LINE, MeasureUnit, ProfileError, ProfileMeasure, SAMPLES_LINE};
-pub use function_name::one_function;
 pub use read::{read, read_process};
 pub use samples::Profile;
 pub use waits::{WaitStacks, by_class, compare_waits, part_rest};

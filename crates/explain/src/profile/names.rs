@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   exact      the name as it stands, with all pieces and copies that compilers made of it
-//!   plain      without parameters and templates: see `function_name`
+//!   plain      without parameters and templates: see `dbdyno_symbols`
 //!   renamed    what is left on both sides, where callers are alike and so are callees, or names
 //!              have a stem in common: LLVM finds stale functions so (llvm#95135); alike is a
 //!              cosine of at least 0.6
@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dbdyno_model::{FunctionPlace, LEFT_OUT, Match, NAMELESS, PerArm};
+use dbdyno_symbols::{one_function, plain_name};
 
-use super::function_name::{one_function, plain_name};
 use super::samples::Profile;
 
 /// Callers and callees must be so much alike.

@@ -18,9 +18,9 @@ use dbdyno_model::{
     Waits,
 };
 use dbdyno_stats as stats;
+use dbdyno_symbols::plain_name;
 
 use super::form::ProfileError;
-use super::function_name::plain_name;
 use super::read::each_stack;
 
 /// A profile of waits: see `dbdyno_probe::perf::Kind::Waits`.

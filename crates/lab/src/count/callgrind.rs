@@ -21,7 +21,7 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_explain::profile::one_function;
+use dbdyno_symbols::{one_function, readable_name};
 
 /// What one function did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +219,7 @@ pub(crate) fn plain_name(name: &str) -> String {
         return String::new();
     }
     let name = recursion(name).unwrap_or(name);
-    let name = &one_function(name);
+    let name = &one_function(&readable_name(name));
     let mut end = name.len();
     // Parameters stand in the first parentheses outside of <…> that are not at the beginning of a
     // part of the name, as in `(anonymous namespace)::f` and `operator()`.
@@ -336,6 +336,8 @@ mod tests {
             ("???", ""),
             ("MYSQLparse(THD*)", "MYSQLparse"),
             ("_ZN3foo", "_ZN3foo"),
+            ("_ZN4JOIN8optimizeEv.part.0", "JOIN::optimize"),
+            ("_RNvNtCs5l0EXMQXRMU_4core3fmt5write", "core::fmt::write"),
         ] {
             assert_eq!(plain_name(name), plain, "{name}");
         }

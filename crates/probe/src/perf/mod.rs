@@ -13,7 +13,6 @@
 
 mod allowance;
 mod data;
-mod mangled;
 mod maps;
 mod program;
 mod sections;

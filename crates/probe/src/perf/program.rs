@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use dbdyno_symbols::{MANGLED_MOST, SourceLanguage, demangle_name};
 use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianArcSlice, RunTimeEndian, SectionId};
 use object::read::elf::{ElfFile64, ProgramHeader as _, SectionHeader as _, Sym as _};
 use object::{
@@ -27,7 +28,6 @@ use object::{
 };
 
 use super::allowance::{Allowance, NoProgram};
-use super::mangled::{MANGLED_MOST, demangle_name};
 use super::units::DebugInformation;
 
 /// Where debug packages of distributions put their files.
@@ -100,7 +100,10 @@ impl Program {
         let after = self.table.partition_point(|(begin, ..)| *begin <= address);
         let found = after.checked_sub(1).map(|at| &self.table[at]);
         let found = found.filter(|(begin, length, _)| address - begin < (*length).max(1));
-        Ok(found.map(|(.., name)| demangle_name(name, None)).into_iter().collect())
+        Ok(found
+            .map(|(.., name)| demangle_name(name, SourceLanguage::Unknown))
+            .into_iter()
+            .collect())
     }
 }
 

@@ -16,13 +16,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use addr2line::Context;
+use dbdyno_symbols::{MANGLED_MOST, SourceLanguage, demangle_name, text_beginning};
 use gimli::{
-    DW_AT_ranges, DW_TAG_inlined_subroutine, DW_TAG_subprogram, DebugInfoOffset, Dwarf,
+    DW_AT_ranges, DW_TAG_inlined_subroutine, DW_TAG_subprogram, DebugInfoOffset, DwLang, Dwarf,
     EndianArcSlice, RunTimeEndian, UnitRef,
 };
 
 use super::allowance::{Allowance, NoProgram};
-use super::mangled::{MANGLED_MOST, demangle_name, text_beginning};
 
 /// Functions at one address: a compiler inlines some ten into another.
 const INLINED_MOST: usize = 256;
@@ -142,9 +142,27 @@ impl DebugInformation {
             let Some((name, language)) = raw.filter(|_| names.len() < INLINED_MOST) else {
                 return Vec::new();
             };
-            names.push(text_beginning(&demangle_name(&name, language), MANGLED_MOST).to_owned());
+            let name = demangle_name(&name, source_language(language));
+            names.push(text_beginning(&name, MANGLED_MOST).to_owned());
         }
         names
+    }
+}
+
+/// The language of a unit, as far as it tells how names are mangled.
+fn source_language(of: Option<DwLang>) -> SourceLanguage {
+    match of {
+        None => SourceLanguage::Unknown,
+        Some(gimli::DW_LANG_Rust) => SourceLanguage::Rust,
+        Some(
+            gimli::DW_LANG_C_plus_plus
+            | gimli::DW_LANG_C_plus_plus_03
+            | gimli::DW_LANG_C_plus_plus_11
+            | gimli::DW_LANG_C_plus_plus_14
+            | gimli::DW_LANG_C_plus_plus_17
+            | gimli::DW_LANG_C_plus_plus_20,
+        ) => SourceLanguage::Cpp,
+        Some(_) => SourceLanguage::Other,
     }
 }
 

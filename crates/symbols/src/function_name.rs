@@ -11,9 +11,13 @@
 //! and instances apart; they differ from release to release, so that names without them are only
 //! matched where nothing better is left.
 
+use super::readable::KERNEL;
+
 /// What compilers put behind a dot: pieces that were split off, copies for some callers, and names
-/// that became unique for the linker. GCC, and LLVM (`llvm`, `__uniq`).
-const ADDED: [&str; 14] = [
+/// that became unique for the linker. GCC, and LLVM (`llvm`, `__uniq`, `__part`, `argprom`,
+/// `specialized`). A piece that runs seldom (`cold`) is of the function that it was split from:
+/// what it costs is what that function costs, and other builds split elsewhere or not at all.
+const ADDED: [&str; 18] = [
     "part",
     "isra",
     "constprop",
@@ -28,6 +32,10 @@ const ADDED: [&str; 14] = [
     "__uniq",
     "resolver",
     "eh",
+    "clone",
+    "__part",
+    "argprom",
+    "specialized",
 ];
 /// How tools write the namespace that has no name.
 const ANONYMOUS: [&str; 5] = [
@@ -41,17 +49,23 @@ const NAMELESS: &str = "(anonymous namespace)::";
 
 /// The function that a name is of, without what compilers and linkers add: the pieces into which it
 /// was split, the copies for some callers, the version of a symbol, the hash of a crate.
+///
+/// The mark of a function of the kernel stays behind it.
 pub fn one_function(name: &str) -> String {
-    let mut text = name.trim();
+    let (mut text, mut mark) = (name.trim(), "");
     loop {
-        let shorter = without_added(text);
+        let of_kernel = text.strip_suffix(KERNEL).map(str::trim_end).filter(|it| !it.is_empty());
+        if of_kernel.is_some() {
+            mark = KERNEL;
+        }
+        let shorter = of_kernel.unwrap_or_else(|| without_added(text));
         if shorter == text {
             break;
         }
         text = shorter;
     }
     let text = ANONYMOUS.iter().fold(text.to_owned(), |text, form| text.replace(form, NAMELESS));
-    without_hashes(&text)
+    without_hashes(&text) + mark
 }
 
 /// A name without the last thing that was added; a name that is nothing else stays.
@@ -116,9 +130,14 @@ fn without_hashes(name: &str) -> String {
 
 /// The function that a name is, without what compilers add, parameters, templates and what it
 /// returns.
-pub(super) fn plain_name(name: &str) -> String {
+pub fn plain_name(name: &str) -> String {
     let whole = one_function(name).replace(NAMELESS, "").replace("operator()", "operator_call");
     let name = whole.replace("[abi:cxx11]", "").replace("std::__cxx11::", "std::");
+    // Constructors of Java, and what runs when a class is loaded.
+    let name = name.replace("<init>", "{init}").replace("<clinit>", "{clinit}");
+    // dtrace puts the file of a function before it.
+    let name = name.rsplit_once('`').map_or(&*name, |(_file, name)| name);
+    let name = as_dotted_java(name).unwrap_or_else(|| as_older_rust(name));
     let mut text = String::with_capacity(name.len());
     // `<A as Drop>::drop` of Rust is told from others by what stands in front.
     let own_depth = u32::from(name.starts_with('<'));
@@ -150,6 +169,61 @@ pub(super) fn plain_name(name: &str) -> String {
         pieces.pop();
     }
     without_result(&pieces.join("."), &whole)
+}
+
+/// `java.util.Arrays.copyOf` of `java/util/Arrays.copyOf`, of `Ljava/util/Arrays;::copyOf`, as
+/// files of symbols have it that Java's agents write for perf, and of `java/util/Arrays:.copyOf`,
+/// which converters make of that, for in their texts `;` ends a name.
+fn as_dotted_java(name: &str) -> Option<String> {
+    let end = name.find([';', ':', '(', '<', ' ']).unwrap_or(name.len());
+    let (class, rest) = name.split_at(end);
+    if !class.contains('/') || class.starts_with('/') {
+        return None;
+    }
+    let method = rest.trim_start_matches([';', ':', '.']);
+    if method.len() == rest.len() {
+        return Some(format!("{}{rest}", class.replace('/', ".")));
+    }
+    let class = class.strip_prefix('L').unwrap_or(class);
+    // What it takes and returns is told as classes are.
+    let method = method.split('(').next().unwrap_or(method);
+    let is_method = method.starts_with(|c: char| c.is_alphabetic() || "_$<{".contains(c));
+    is_method.then(|| format!("{}.{method}", class.replace('/', ".")))
+}
+
+/// Names of Rust's newer mangling as the older one has them: `A<u8>::new` of `<A<u8>>::new`,
+/// `f<u8>` of `f::<u8>`, and closures without their numbers.
+fn as_older_rust(name: &str) -> String {
+    let mut text = name.to_owned();
+    if let Some((owner, rest)) = owner_in_brackets(name) {
+        text = format!("{owner}{rest}");
+    }
+    while let Some(at) = text.find("{closure#") {
+        let Some(end) = text[at..].find('}') else { break };
+        text.replace_range(at..=at + end, "{{closure}}");
+    }
+    // `f()::<lambda()>` is none of Rust.
+    if text.contains("::<") && !text.contains("::<lambda") {
+        text.replace("::<", "<")
+    } else {
+        text
+    }
+}
+
+/// `A<u8>` and `::new` of `<A<u8>>::new`; `<A as B>::new` is a name of its own.
+fn owner_in_brackets(name: &str) -> Option<(&str, &str)> {
+    let inside = name.strip_prefix('<').filter(|it| it.starts_with(char::is_alphabetic))?;
+    let mut depth = 1_u32;
+    let end = inside.char_indices().find_map(|(at, c)| {
+        match c {
+            '<' => depth += 1,
+            '>' if !inside[..at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    })?;
+    let (owner, rest) = (&inside[..end], &inside[end + 1..]);
+    (rest.starts_with("::") && !owner.contains(" as ")).then_some((owner, rest))
 }
 
 /// What a function returns is told of templates only, which end in their parameters. `operator
@@ -196,7 +270,11 @@ mod tests {
             ("libc.so.6", "libc.so.6"),
             ("a[3]::b", "a[3]::b"),
             ("String::append[abi:cxx11](char)", "String::append[abi:cxx11](char)"),
+            ("finish_task_switch.isra.0_[k]", "finish_task_switch_[k]"),
+            ("f.cold.1", "f"),
+            ("f.specialized.2.argprom", "f"),
             (".cold", ".cold"),
+            ("_[k]", "_[k]"),
             ("[unknown]", "[unknown]"),
         ] {
             assert_eq!(one_function(name), is, "{name}");
@@ -226,7 +304,21 @@ mod tests {
                 "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
                 "<alloc::vec::Vec as core::ops::Drop>::drop",
             ),
-            ("<A<u8>>::new::h0123456789abcdef", "<A>::new"),
+            ("<A<u8>>::new::h0123456789abcdef", "A::new"),
+            ("java/util/Arrays.copyOf", "java.util.Arrays.copyOf"),
+            ("Ljava/util/Arrays;::copyOf", "java.util.Arrays.copyOf"),
+            ("Ljava/util/Arrays:.copyOf", "java.util.Arrays.copyOf"),
+            ("java/util/Arrays:.copyOf", "java.util.Arrays.copyOf"),
+            ("La/B;.get(Lc/D;II)Lc/D;", "a.B.get"),
+            ("a.B.<init>", "a.B.{init}"),
+            ("La/B;::<clinit>", "a.B.{clinit}"),
+            ("lib/a.rb:12", "lib/a.rb:12"),
+            ("/usr/lib/a.so", "/usr/lib/a.so"),
+            ("rg`<A as B>::new", "<A as B>::new"),
+            ("<str>::len", "str::len"),
+            ("core::ptr::drop_in_place::<u8>", "core::ptr::drop_in_place"),
+            ("a::main::{closure#1}", "a::main::{{closure}}"),
+            ("f(int)::<lambda(char)>", "f::"),
         ] {
             assert_eq!(plain_name(name), is, "{name}");
         }
@@ -234,7 +326,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_taken_off_is_taken_off_once(name in "[a-z@.:<>()\\[\\] {}_0-9é]{0,40}") {
+        fn whatever_is_taken_off_is_taken_off_once(
+            name in "([a-z@.:<>()\\[\\] {}_0-9é]|_\\[k\\]|[.]part|::h0123456789abcdef){0,40}",
+        ) {
             let once = one_function(&name);
             prop_assert_eq!(one_function(&once), once.clone());
             prop_assert!(once.is_empty() == name.trim().is_empty(), "{once:?}");

@@ -5,35 +5,43 @@
 
 use std::fmt::{self, Write as _};
 
-use gimli::DwLang;
-
 /// Bytes of a name that is written out; templates of C++ have some thousand.
-pub(super) const MANGLED_MOST: usize = 16 << 10;
+pub const MANGLED_MOST: usize = 16 << 10;
 /// Bytes of what is written; of it less is shown.
 const WRITTEN_MOST: usize = 16 << 10;
+/// How a linker's names begin: those of C++ and older Rust, with the sign that macOS puts before
+/// all, of newer Rust, and of what runs before `main`.
+const BEGINNINGS: [&str; 5] = ["_Z", "__Z", "_R", "__R", "_GLOBAL_"];
+
+/// The language that a function is written in, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceLanguage {
+    /// The form of the name shows it.
+    Unknown,
+    /// Rust.
+    Rust,
+    /// C++.
+    Cpp,
+    /// One whose names are not mangled.
+    Other,
+}
 
 /// A name without its mangling: that of its language, or where that is not known of the one that
 /// its form shows. Of one that has no end there is the beginning; what is no mangled name, or too
 /// long for one, stays.
-pub(super) fn demangle_name(name: &str, language: Option<DwLang>) -> String {
-    let text = (name.len() <= MANGLED_MOST).then(|| match language {
-        None => of_rust(name).or_else(|| of_cpp(name)),
-        Some(gimli::DW_LANG_Rust) => of_rust(name),
-        Some(
-            gimli::DW_LANG_C_plus_plus
-            | gimli::DW_LANG_C_plus_plus_03
-            | gimli::DW_LANG_C_plus_plus_11
-            | gimli::DW_LANG_C_plus_plus_14
-            | gimli::DW_LANG_C_plus_plus_17
-            | gimli::DW_LANG_C_plus_plus_20,
-        ) => of_cpp(name),
-        Some(_) => None,
+pub fn demangle_name(name: &str, language: SourceLanguage) -> String {
+    let is_mangled = BEGINNINGS.iter().any(|begin| name.starts_with(begin));
+    let text = (is_mangled && name.len() <= MANGLED_MOST).then(|| match language {
+        SourceLanguage::Unknown => of_rust(name).or_else(|| of_cpp(name)),
+        SourceLanguage::Rust => of_rust(name),
+        SourceLanguage::Cpp => of_cpp(name),
+        SourceLanguage::Other => None,
     });
     text.flatten().unwrap_or_else(|| name.to_owned())
 }
 
 /// The beginning of a text, of so many bytes at most.
-pub(super) fn text_beginning(text: &str, most: usize) -> &str {
+pub fn text_beginning(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -41,7 +49,7 @@ pub(super) fn text_beginning(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-fn of_rust(name: &str) -> Option<String> {
+pub(crate) fn of_rust(name: &str) -> Option<String> {
     let symbol = rustc_demangle::try_demangle(name).ok()?;
     let mut written = BoundedText::default();
     let done = write!(written, "{symbol:#}");
@@ -49,8 +57,7 @@ fn of_rust(name: &str) -> Option<String> {
 }
 
 fn of_cpp(name: &str) -> Option<String> {
-    let is_mangled = ["_Z", "__Z", "_GLOBAL_"].iter().any(|begin| name.starts_with(begin));
-    let symbol = cpp_demangle::Symbol::new(name).ok().filter(|_| is_mangled)?;
+    let symbol = cpp_demangle::Symbol::new(name).ok()?;
     let mut written = BoundedText::default();
     let done = symbol.structured_demangle(&mut written, &cpp_demangle::DemangleOptions::default());
     written.after(done)
@@ -111,12 +118,12 @@ mod tests {
 
     #[test]
     fn a_name_without_end_is_written_to_a_limit() {
-        let short = demangle_name(&doubled(3), None);
+        let short = demangle_name(&doubled(3), SourceLanguage::Unknown);
         assert!(short.starts_with("f(std::pair<int, int>") && short.ends_with(')'), "{short}");
         // Of this one there would be 578 MB.
         let name = doubled(30);
         assert!(name.len() < 400, "{}", name.len());
-        for language in [None, Some(gimli::DW_LANG_C_plus_plus_17)] {
+        for language in [SourceLanguage::Unknown, SourceLanguage::Cpp] {
             let text = demangle_name(&name, language);
             assert!(text.starts_with("f(std::pair<int, int>"), "{text:.60}");
             assert!((WRITTEN_MOST - 4..=WRITTEN_MOST).contains(&text.len()), "{}", text.len());
@@ -125,14 +132,16 @@ mod tests {
 
     #[test]
     fn what_is_no_mangled_name_stays() {
-        for name in ["main", "d", "_start", "f<int>", "_Z"] {
-            assert_eq!(demangle_name(name, None), name);
+        let demangle = |name: &str| demangle_name(name, SourceLanguage::Unknown);
+        for name in ["main", "d", "_start", "f<int>", "_Z", "_R", "RB_", "ZN4main4workEv"] {
+            assert_eq!(demangle(name), name);
         }
         let long = format!("_Z{}{}v", MANGLED_MOST, "a".repeat(MANGLED_MOST));
-        assert_eq!(demangle_name(&long, None), long);
-        assert_eq!(demangle_name("_ZN4main4workEv", None), "main::work()");
-        assert_eq!(demangle_name("_ZN4main4workEv", Some(gimli::DW_LANG_C)), "_ZN4main4workEv");
-        let rust = "_ZN4core3fmt5write17h0123456789abcdefE";
-        assert_eq!(demangle_name(rust, None), "core::fmt::write");
+        assert_eq!(demangle(&long), long);
+        assert_eq!(demangle("_ZN4main4workEv"), "main::work()");
+        let of_c = demangle_name("_ZN4main4workEv", SourceLanguage::Other);
+        assert_eq!(of_c, "_ZN4main4workEv");
+        assert_eq!(demangle("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
+        assert_eq!(demangle("_RNvNtCs5l0EXMQXRMU_4core3fmt5write"), "core::fmt::write");
     }
 }
