@@ -84,6 +84,19 @@ pub fn readable_name(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether a name shows at once that [`readable_name`] would leave it: most names do, and a profile
+/// has millions.
+pub fn is_plainly_readable(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let is_of_linker = name.starts_with(['_', ' ']) || name.ends_with(' ');
+    let has_signs = bytes.iter().any(|byte| b"$+[`!".contains(byte) || *byte < b' ');
+    let has_pairs = bytes.windows(2).any(|two| match two {
+        [b':', next] => next.is_ascii_digit() || b"*~^_".contains(next),
+        two => two == b"0x",
+    });
+    !is_of_linker && !has_signs && !has_pairs && name.is_ascii() && !name.contains("Generated")
+}
+
 /// A name without marks and offsets, and the mark of the kernel if it has that.
 fn without_marks(name: &str) -> (&str, &'static str) {
     let (mut name, mut mark) = (name, "");
@@ -379,12 +392,13 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_readable_stays(
-            name in "(_ZN|_R|f|1a|\\$LT\\$|\\$|\\$\\$Lambda|::|[.+:/() -]|0x[0-9a-f]{6}|12|\
-                     _\\[[ijk0]\\]|py|js|JS:|[*~]|é){0,8}",
+            name in "(_ZN|_R|Generated(Constructor|Method)Accessor|f|1a|\\$LT\\$|\\$|\\$\\$Lambda|\
+                     ::|[.+:/() -]|0x[0-9a-f]{6}|12|_\\[[ijk0]\\]|py|js|JS:|[*~]|é){0,8}",
         ) {
             let once = readable_name(&name).into_owned();
             prop_assert_eq!(readable_name(&once).into_owned(), once.clone());
             prop_assert!(once.is_empty() == name.trim().is_empty(), "{once:?}");
+            prop_assert!(!is_plainly_readable(&name) || once == name, "{name:?} {once:?}");
         }
     }
 }

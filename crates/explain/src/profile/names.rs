@@ -72,6 +72,9 @@ pub(super) fn is_nameless(name: &str) -> bool {
         || address.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
+/// The mark of a function of the kernel.
+const KERNEL: &str = "_[k]";
+
 /// Names that are one function.
 type Names = Vec<Arc<str>>;
 
@@ -91,6 +94,8 @@ pub(crate) fn matched_names(base: &Profile, test: &Profile) -> Vec<(PerArm<Names
 pub(super) fn match_functions(base: &Profile, test: &Profile) -> Vec<Pair> {
     // A function with its pieces and copies is one.
     let (mut base_left, mut test_left) = (by_function(base), by_function(test));
+    unmark_kernel(&mut base_left, &test_left);
+    unmark_kernel(&mut test_left, &base_left);
     let mut found: Vec<Pair> = Vec::new();
     let both = |one: &BTreeMap<String, Names>, other: &BTreeMap<String, Names>| {
         one.keys().filter(|name| other.contains_key(*name)).cloned().collect::<Vec<String>>()
@@ -145,6 +150,27 @@ fn by_function(profile: &Profile) -> BTreeMap<String, Names> {
         .keys()
         .for_each(|name| by.entry(one_function(name)).or_default().push(name.clone()));
     by
+}
+
+/// Takes the mark off functions of the kernel where the other side has none: not every tool marks
+/// them. A server may have a function of the same name (`memcpy`), which is then another one,
+/// unless the other side shows by others that it has the kernel's and does not tell them apart.
+fn unmark_kernel(own: &mut BTreeMap<String, Names>, other: &BTreeMap<String, Names>) {
+    if other.keys().any(|name| name.ends_with(KERNEL)) {
+        return;
+    }
+    let marked = own.keys().filter_map(|name| {
+        let bare = name.strip_suffix(KERNEL)?;
+        other.contains_key(bare).then(|| (name.clone(), bare.to_owned()))
+    });
+    let marked: Vec<_> = marked.collect();
+    let has_kernel = marked.iter().any(|(_, bare)| !own.contains_key(bare));
+    for (name, bare) in marked {
+        if has_kernel || !own.contains_key(&bare) {
+            let names = own.remove(&name).unwrap_or_default();
+            own.entry(bare).or_default().extend(names);
+        }
+    }
 }
 
 /// The same by plain names.
@@ -322,6 +348,76 @@ mod tests {
             (3, 2, Match::Exact),
         ];
         assert_eq!(told, expected, "{pairs:?}");
+    }
+
+    /// A text of each tool, with a function of this name.
+    fn of_each_tool(name: &str) -> Vec<String> {
+        let speedscope = "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\
+             \"profiles\":[{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"none\",\"startValue\":0,\
+             \"endValue\":2,\"samples\":[[0]],\"weights\":[2]}],\
+             \"shared\":{\"frames\":[{\"name\":\"NAME\"}]}}";
+        [
+            "main;NAME 12\n",
+            "m 7 [001] 5.25: 250000 cycles:\n\t 7f3a NAME+0x1a (/x)\n\t 7f3b main (/x)\n\n",
+            "# Samples: 4K of event 'cycles'\n    75.00%  m  m  [.] NAME\n",
+            "Total: 2525 samples\n     298  11.8%  11.8%      345  13.7% NAME\n",
+            "@[\n    NAME+12\n    main+3\n, m]: 36126\n",
+            "Sampling at 49 Hertz of PID 7 by user stack.\n\n    NAME\n    main\n    -   m (7)\n   \
+             \x20    5\n\n",
+            "Thread 1 (LWP 7):\n#0  0x0000000000401136 in NAME () from /x\n#1  0x1 in main ()\n",
+            "     12 NAME,main\n",
+            "--- 50 ns (100.00%), 5 samples\n  [ 0] NAME\n  [ 1] main\n\n",
+            speedscope,
+        ]
+        .map(|text| text.replace("NAME", name))
+        .to_vec()
+    }
+
+    /// Whichever tool knew how to take a name apart.
+    #[test]
+    fn a_function_is_one_whichever_side_has_it_mangled() {
+        for (mangled, known) in [
+            ("_ZN4JOIN8optimizeEv", "JOIN::optimize"),
+            ("_RNvNtCs5l0EXMQXRMU_4core3fmt5write", "core[846817f741e54dfd]::fmt::write"),
+            ("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write::hfedcba9876543210"),
+        ] {
+            for (one, other) in of_each_tool(mangled).iter().zip(of_each_tool(known)) {
+                let (base, test) = (read(one).unwrap(), read(&other).unwrap());
+                let pairs = match_functions(&base, &test);
+                let is_one = pairs.iter().any(|pair| {
+                    let is_named = |names: &Names| {
+                        let plain = names.iter().map(|name| plain_name(name));
+                        plain.clone().any(|it| it == "JOIN::optimize" || it == "core::fmt::write")
+                    };
+                    is_named(&pair.names.base) && is_named(&pair.names.test)
+                });
+                assert!(is_one, "{one}\n{pairs:?}");
+                assert!(pairs.iter().all(|pair| pair.matched != Match::Alone), "{pairs:?}");
+            }
+        }
+    }
+
+    /// Not every tool marks the functions of the kernel.
+    #[test]
+    fn functions_of_the_kernel_are_one_with_their_mark_and_without() {
+        let marked = "m;vfs_read_[k] 9\nm;memcpy_[k] 3\nm;memcpy 5\n";
+        let matched = |test: &str| {
+            let pairs = match_functions(&read(marked).unwrap(), &read(test).unwrap());
+            let alone = pairs.iter().filter(|pair| pair.matched == Match::Alone);
+            let mut alone: Vec<String> = alone
+                .flat_map(|pair| pair.names.base.iter().chain(&pair.names.test))
+                .map(ToString::to_string)
+                .collect();
+            alone.sort();
+            alone
+        };
+        assert!(matched("m;vfs_read 9\nm;memcpy 8\n").is_empty());
+        assert_eq!(matched("m;memcpy 5\n"), ["memcpy_[k]", "vfs_read_[k]"], "user code alone");
+        assert_eq!(
+            matched("m;vfs_read_[k] 9\nm;memcpy 5\n"),
+            ["memcpy_[k]"],
+            "what is not there is gone"
+        );
     }
 
     /// Two that are gone are as much alike to one that is new: nobody knows which was renamed.

@@ -15,7 +15,7 @@ use super::primitives::{is_switch, telling_function, without_waker};
 use super::programs::{Programs, Sighting};
 use super::samples::Profile;
 use super::speedscope::is_of_speedscope;
-use super::stack::{endless_line, with_cut_names};
+use super::stack::{WrittenNames, endless_line};
 use super::{
     async_profiler, backtraces, bcc, bpftrace, others, perf_report, perf_script, pprof, speedscope,
 };
@@ -103,7 +103,7 @@ fn is_collapsed(line: &str) -> bool {
 }
 
 /// Gives each stack of a program, or of all, outermost function first, with its weight; names are
-/// cut to a sensible length. What is idle is left out.
+/// written as their language has them, and cut to a sensible length. What is idle is left out.
 ///
 /// # Errors
 /// The first line that is no stack, and texts that look alike and are none: samples of several
@@ -114,15 +114,15 @@ pub(super) fn each_stack(
     process: Option<&str>,
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<(Form, Programs), ProfileError> {
-    let mut programs = Programs::default();
+    let (mut programs, mut names) = (Programs::default(), WrittenNames::default());
     let form = each_seen(text, process, &mut |seen| {
-        with_cut_names(seen, &mut |seen| {
+        names.emit_written(seen, &mut |seen| {
             if programs.note_stack(seen, process) {
                 take(seen.stack, seen.weight);
             }
         });
     })?;
-    Ok((form, programs))
+    names.endless_names().map_or(Ok((form, programs)), Err)
 }
 
 /// Gives all that was seen.

@@ -24,7 +24,7 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
-use super::stack::cut_name;
+use super::stack::written_name;
 
 /// Functions in the stacks of a trace for each of its events, in the mean: those of Java, which are
 /// the deepest, have some hundred.
@@ -161,7 +161,8 @@ pub(super) fn each_stack(
     })?;
     let wrong = |what: String| ProfileError::new(0, what);
     // A name is cut once, however often samples refer to it.
-    let names: Vec<Cow<'_, str>> = file.shared.frames.iter().map(|it| cut_name(&it.name)).collect();
+    let names: Vec<Cow<'_, str>> =
+        file.shared.frames.iter().map(|it| written_name(&it.name)).collect();
     let names: Vec<&str> = names.iter().map(Cow::as_ref).collect();
     let mut units: Vec<&str> = file.profiles.iter().map(|one| one.unit.as_str()).collect();
     units.sort_unstable();

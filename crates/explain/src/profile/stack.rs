@@ -4,14 +4,18 @@
 //!   a line     at most 1 MiB, else the file is refused
 //!   a stack    at most a million functions, else the file is refused
 //!   a name     at most 4 KiB; a longer one is cut, with a mark that tells it from others
+//!   all names  at most 256 MiB, else the file is refused
 //! ```
 //!
 //! A name stands in many places of what is made of a profile, so that without a limit one of 50 MB
-//! would be there twenty times. Names are cut in one place, whatever the form of the text.
+//! would be there twenty times. Names are written as their language has them, and cut, in one
+//! place, whatever the form of the text.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use dbdyno_model::random::key_of;
+use dbdyno_symbols::{MANGLED_MOST, is_plainly_readable, readable_name};
 
 use super::filled::filled_lines;
 use super::form::ProfileError;
@@ -26,6 +30,9 @@ const FRAMES_MOST: usize = 1 << 20;
 const NAME_MOST: usize = 4 << 10;
 /// Bytes of the mark behind one that was cut, at most.
 const MARK_MOST: usize = 64;
+/// Bytes of all names that may be written otherwise than they stand, with how they are written, at
+/// most: thirty thousand functions with long templates have some 60 MiB.
+const ALL_NAMES_MOST: usize = 256 << 20;
 
 /// Functions of a stack, the innermost first, borrowed from the text where that is possible.
 #[derive(Default)]
@@ -85,14 +92,76 @@ pub(super) fn endless_line(text: &str) -> Option<ProfileError> {
     Some(ProfileError::new(number, what))
 }
 
-/// Gives a stack with names of a sensible length.
-pub(super) fn with_cut_names(seen: &Sighting<'_>, take: &mut dyn FnMut(&Sighting<'_>)) {
-    if seen.stack.iter().all(|name| name.len() <= NAME_MOST) && seen.program.len() <= NAME_MOST {
-        return take(seen);
+/// Names that are not written as they stand: a million stacks have a few thousand.
+pub(super) struct WrittenNames {
+    /// Nothing for those that stay.
+    written: HashMap<Box<str>, Option<Box<str>>>,
+    /// Bytes that more of them may have; none if they had more.
+    left: Option<usize>,
+}
+
+impl Default for WrittenNames {
+    fn default() -> WrittenNames {
+        WrittenNames { written: HashMap::new(), left: Some(ALL_NAMES_MOST) }
     }
-    let names: Vec<Cow<'_, str>> = seen.stack.iter().map(|name| cut_name(name)).collect();
-    let stack: Vec<&str> = names.iter().map(Cow::as_ref).collect();
-    take(&Sighting { program: &cut_name(seen.program), stack: &stack, weight: seen.weight });
+}
+
+impl WrittenNames {
+    /// That there were more than any program has, so that the last stacks were not given.
+    pub(super) fn endless_names(&self) -> Option<ProfileError> {
+        let what = format!(
+            "the names of its functions have more than {} MiB, which no program has; give a \
+             profile whose functions have names",
+            ALL_NAMES_MOST >> 20
+        );
+        self.left.is_none().then(|| ProfileError::new(0, what))
+    }
+
+    /// Gives a stack with names as their language has them, of a sensible length.
+    pub(super) fn emit_written(
+        &mut self,
+        seen: &Sighting<'_>,
+        take: &mut dyn FnMut(&Sighting<'_>),
+    ) {
+        let is_short = seen.stack.iter().all(|name| name.len() <= NAME_MOST);
+        if is_short && seen.stack.iter().all(|name| is_plainly_readable(name)) {
+            let program = &cut_name(seen.program);
+            return take(&Sighting { program, stack: seen.stack, weight: seen.weight });
+        }
+        seen.stack.iter().for_each(|name| self.learn_name(name));
+        if self.left.is_none() {
+            return;
+        }
+        let names = seen.stack.iter().map(|name| match self.written.get(*name) {
+            Some(Some(written)) => Cow::Borrowed(&**written),
+            _ => cut_name(name),
+        });
+        let names: Vec<Cow<'_, str>> = names.collect();
+        let stack: Vec<&str> = names.iter().map(Cow::as_ref).collect();
+        take(&Sighting { program: &cut_name(seen.program), stack: &stack, weight: seen.weight });
+    }
+
+    /// Remembers how a name is written, if it may be written otherwise than it stands.
+    fn learn_name(&mut self, name: &str) {
+        let Some(left) = self.left else { return };
+        if name.len() > MANGLED_MOST || is_plainly_readable(name) || self.written.contains_key(name)
+        {
+            return;
+        }
+        let written = Some(readable_name(name)).filter(|written| **written != *name);
+        let written: Option<Box<str>> = written.map(|written| (*cut_name(&written)).into());
+        let bytes = name.len() + written.as_ref().map_or(0, |written| written.len());
+        self.left = left.checked_sub(bytes);
+        self.written.insert(name.into(), written);
+    }
+}
+
+/// A name as its language has it, of a sensible length.
+pub(super) fn written_name(name: &str) -> Cow<'_, str> {
+    match readable_name(name) {
+        Cow::Borrowed(name) => cut_name(name),
+        Cow::Owned(name) => Cow::Owned(cut_name(&name).into_owned()),
+    }
 }
 
 /// The beginning of a name, how much of it is not shown, and a number of the whole: two names with
@@ -120,12 +189,28 @@ mod tests {
         assert_eq!(cut_name(&cut_name(&one)), cut_name(&one));
         assert_ne!(cut_name(&one), cut_name(&other));
         let mut given = Vec::new();
-        with_cut_names(&Sighting::new(&["main", &one], 2.0), &mut |seen| {
+        let mut names = WrittenNames::default();
+        names.emit_written(&Sighting::new(&["main", &one], 2.0), &mut |seen| {
             given = seen.stack.iter().map(|name| name.len()).collect();
             assert_eq!(seen.weight, 2.0);
         });
         assert_eq!(given[0], 4);
         assert!((NAME_MOST - MARK_MOST..=NAME_MOST).contains(&given[1]), "{given:?}");
+    }
+
+    /// Of a few hundred bytes some thousand are written: names without end would take hours.
+    #[test]
+    fn endless_names_are_refused() {
+        let mut names = WrittenNames { left: Some(1_000), ..WrittenNames::default() };
+        let mut given = 0;
+        for at in 0..100 {
+            let name = format!("_ZN4name{}f{at}Ev", 1 + at.to_string().len());
+            let stack = ["main", &name];
+            names.emit_written(&Sighting::new(&stack, 1.0), &mut |_| given += 1);
+        }
+        assert!((20..=50).contains(&given), "{given}");
+        assert!(names.endless_names().unwrap().what.contains("no program has"));
+        assert_eq!(WrittenNames::default().endless_names(), None);
     }
 
     #[test]
