@@ -578,6 +578,16 @@ mod tests {
             "full scans (ops/s)",
             "page splits (ops/s)",
             "disk sorts (ops/s)",
+            "rd_sec/s",
+            "wr_sec/s",
+            "rsec/s",
+            "wsec/s",
+            "rd_sec",
+            "read_sec/s",
+            "w_sec_per_s",
+            "sectors/s",
+            "sectors written per second",
+            "bread/s",
         ] {
             assert_eq!(of(name), None, "{name}");
         }

@@ -250,6 +250,8 @@ mod tests {
             "retransmits_per_sec",
             "requests_per_sec",
             "rd_sec/s",
+            "wr_sec",
+            "rsec/s",
             "temp_tables_per_sec",
             "busy ms per second",
             "cpu_throttled_ms",

@@ -5,7 +5,8 @@
 //!   http req failed   response time p95 errors / s      p99 @ max tps
 //! ```
 //!
-//! A name is parted at signs and where small letters end.
+//! A name is parted at signs and where small letters end. `rd_sec/s` of sar and `wr_sec` of sadf
+//! are sectors of a disk, 512 bytes each, and no time.
 
 /// Words of rates; with a k, m or g before one of the first eight they are rates as well.
 pub(super) const RATES: [&str; 17] = [
@@ -52,11 +53,38 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
         }
         (is_open, was_small) = (true, letter.is_lowercase());
     }
+    for at in 1..words.len() {
+        if is_of_sectors(&words, at) {
+            words[at] = SECTORS.to_owned();
+        }
+    }
     // `(s)` is a unit, and any other `s` may be one of anything.
     if ["(s)", "[s]"].iter().any(|unit| name.to_lowercase().contains(unit)) {
         words.push("sec".to_owned());
     }
     words
+}
+
+/// What sar and iostat shorten to `sec`.
+const SECTORS: &str = "sectors";
+
+/// Whether the word at this place is of sectors: one that is read or written, by the time, or in
+/// the words of sysstat.
+fn is_of_sectors(words: &[String], at: usize) -> bool {
+    ["sec", "secs", "sect"].contains(&words[at].as_str())
+        && match words[at - 1].as_str() {
+            "rd" | "wr" | "dc" => true,
+            "r" | "w" | "d" | "read" | "reads" | "write" | "writes" => {
+                is_second_behind(&words[at + 1..])
+            }
+            _ => false,
+        }
+}
+
+/// Whether words go on with `/ s` or `per second`.
+fn is_second_behind(words: &[String]) -> bool {
+    let [per, of, ..] = words else { return false };
+    ["/", "per"].contains(&per.as_str()) && ["s", "sec", "second"].contains(&of.as_str())
 }
 
 /// Whether one of the words is in a list.
