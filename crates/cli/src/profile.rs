@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dbdyno_explain::profile::{
-    EVENT_LINE, SAMPLES_LINE, WaitStacks, WeightedProfile, by_class, compare_waits, difference,
-    flame_graph, read_process, why_incomparable,
+    EVENT_LINE, PERIOD_LINE, SAMPLES_LINE, WaitStacks, WeightedProfile, by_class, compare_waits,
+    difference, flame_graph, read_process, why_incomparable,
 };
 use dbdyno_lab::profile::SampleKind;
 use dbdyno_lab::{ArmProfile, Lab, Stacks, input};
@@ -192,16 +192,18 @@ enum Naming {
     Beside { programs: BTreeMap<String, f64>, idle: f64 },
 }
 
-/// Collapsed stacks below a line that tells what they count, where that is known.
+/// Collapsed stacks below lines that tell what they count, where that is known.
 fn of_event(stacks: &Stacks) -> String {
-    match stacks.event.as_deref() {
-        Some(event @ "offcpu-time") => format!("{EVENT_LINE}{event}\n{}", stacks.collapsed),
-        Some(event) => {
-            let Stacks { samples, collapsed, .. } = stacks;
-            format!("{EVENT_LINE}{event}\n{SAMPLES_LINE} {samples}\n{collapsed}")
-        }
-        None => format!("{SAMPLES_LINE} {}\n{}", stacks.samples, stacks.collapsed),
+    let Stacks { samples, collapsed, .. } = stacks;
+    let event = stacks.event.as_ref().map(|event| format!("{EVENT_LINE}{event}\n"));
+    let mut text = event.unwrap_or_default();
+    if stacks.event.as_deref() != Some("offcpu-time") {
+        text.push_str(&format!("{SAMPLES_LINE} {samples}\n"));
     }
+    if let Some(period) = stacks.period {
+        text.push_str(&format!("{PERIOD_LINE} {period}\n"));
+    }
+    text + collapsed
 }
 
 /// Takes profiles of two servers.

@@ -50,6 +50,7 @@ fn a_function_that_one_arm_alone_spends_time_in_is_told_and_profiles_are_kept() 
         let told = lines.next().unwrap();
         assert!(told.starts_with("# event: ") && told.contains("clock"), "{told}");
         assert!(lines.next().unwrap().starts_with("# samples: "), "{text}");
+        assert!(lines.next().unwrap().starts_with("# period: "), "{text}");
         let lines = lines.map(|line| line.rsplit_once(' ').unwrap());
         let samples = lines.map(|(stack, count)| (stack, count.parse::<f64>().unwrap()));
         let (mut spinning, mut all) = (0.0, 0.0);
@@ -71,6 +72,7 @@ fn a_function_that_one_arm_alone_spends_time_in_is_told_and_profiles_are_kept() 
     let again: Vec<String> = again.chain(["--test".to_owned()]).chain(test.map(file)).collect();
     let again = home.json(0, &again);
     assert_eq!(again["base_samples"], told["base_samples"]);
+    assert_eq!(again["measure"], told["measure"]);
     assert_eq!(again["functions"].as_array().unwrap().len(), functions.len());
 }
 

@@ -104,6 +104,9 @@ pub const EVENT_LINE: &str = "# event: ";
 /// How a line begins above collapsed stacks that tells how many samples all of them have:
 /// `# samples: 12000`.
 pub const SAMPLES_LINE: &str = "# samples:";
+/// How a line begins above collapsed stacks whose counts are samples, which tells how many events a
+/// sample stands for, of a clock nanoseconds: `# period: 10101010`.
+pub const PERIOD_LINE: &str = "# period:";
 /// The time that threads had no processor.
 pub(super) const OFF_CPU: &str = "off-CPU time";
 /// The same of stacks that say where threads were, and not what is counted.

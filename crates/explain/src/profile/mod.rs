@@ -37,7 +37,9 @@ mod waits;
 pub(crate) use names::matched_names;
 
 pub use difference::{WeightedProfile, difference, flame_graph, why_incomparable};
-pub use form::{CodePart, EVENT_LINE, MeasureUnit, ProfileError, ProfileMeasure, SAMPLES_LINE};
+pub use form::{
+    CodePart, EVENT_LINE, MeasureUnit, PERIOD_LINE, ProfileError, ProfileMeasure, SAMPLES_LINE,
+};
 pub use read::{read, read_process};
 pub use samples::Profile;
 pub use waits::{WaitStacks, by_class, compare_waits, part_rest};

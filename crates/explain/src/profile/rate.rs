@@ -225,6 +225,24 @@ mod tests {
             assert_eq!(found.scale, ProfileScale::Operations, "{test:.99}");
             assert!(found.total.estimate.abs() < 0.01, "{:?}", found.total);
         }
+        // As `--keep` writes them.
+        let kept = |hertz: u64, seconds: u64| {
+            let (period, samples) = (1_000_000_000 / hertz, hertz * seconds);
+            let head = format!("# event: cpu-clock\n# samples: {samples}\n# period: {period}\n");
+            format!("{head}main;work {}\nmain;rest {}\n", samples / 4, samples - samples / 4)
+        };
+        for (base, test) in [
+            (kept(50, 40), kept(1_000, 40)),
+            (kept(50, 40), of_script(100)),
+            (kept(50, 40), kept(50, 20) + &kept(1_000, 20)),
+        ] {
+            let found = compared(&base, &test);
+            assert_eq!(found.scale, ProfileScale::Operations, "{test:.99}");
+            assert!(found.total.estimate.abs() < 0.01, "{:?}", found.total);
+            assert_eq!(found.samples.base.map(f64::round), Some(2_000.0));
+        }
+        let error = read(&format!("main;work 3\n{}", kept(50, 40))).unwrap_err();
+        assert!(error.line == 4 && error.what.contains("no `# period:`"), "{error}");
         let events = |every: u64, count| bcc(&format!("every {every} events"), both, count);
         assert!(is_refused(&events(100, 9), &bcc("49 Hertz", both, 9)));
         let found = compared(&events(100_000, 500), &events(10_000, 5_000));

@@ -8,8 +8,8 @@ use dbdyno_model::FunctionPlace;
 use super::counts::weight_of_sample;
 use super::filled::filled_lines;
 use super::form::{
-    ALLOCATIONS, EVENT_LINE, Form, MeasureUnit, ProfileError, ProfileMeasure, SAMPLES_LINE, WAITS,
-    Weighing, is_amount, plain_event, two_events,
+    ALLOCATIONS, EVENT_LINE, Form, MeasureUnit, PERIOD_LINE, ProfileError, ProfileMeasure,
+    SAMPLES_LINE, WAITS, Weighing, is_amount, plain_event, two_events, unit_of_periods,
 };
 use super::primitives::{is_switch, telling_function, without_waker};
 use super::programs::{Programs, Sighting};
@@ -164,58 +164,107 @@ fn collapsed(
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let mut frames: Vec<&str> = Vec::new();
-    let (mut stacks, mut event) = (0_u64, None);
-    let (mut all, mut samples) = (0.0, None);
+    let (mut head, mut stacks) = (CollapsedHead::default(), 0_u64);
+    let (mut all, mut counted) = (0.0, 0.0);
     for (number, line) in filled_lines(text) {
         let line = line.trim();
-        if let Some(told) = line.strip_prefix(EVENT_LINE).map(plain_event) {
-            match event {
-                Some(first) if first != told => return Err(two_events(number, first, told)),
-                _ => event = Some(told),
-            }
-        }
-        let wrong = |what: &str| ProfileError::new(number, what);
-        if let Some(told) = line.strip_prefix(SAMPLES_LINE) {
-            let told = told.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
-            let usage = "behind `# samples:` stands how many samples all stacks have: \
-                         `# samples: 12000`";
-            *samples.get_or_insert(0.0) += told.ok_or_else(|| wrong(usage))?;
-        }
+        head.note_line(number, line, stacks)?;
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let usage = "a line is a stack and how often it was seen: `main;work;read 12`";
-        let (stack, count) = line.rsplit_once(' ').ok_or_else(|| wrong(usage))?;
-        let count: f64 = count.parse().map_err(|_| wrong(usage))?;
-        if !(count.is_finite() && count >= 0.0) {
-            return Err(wrong("a stack is seen so many times, 0 or more"));
-        }
-        if stack.rsplit_once(' ').is_some_and(|(_, word)| word.parse::<u64>().is_ok()) {
-            return Err(wrong(
-                "two counts stand behind this stack, as difffolded.pl writes them; give the two \
-                 profiles that it was made of",
-            ));
-        }
+        let (stack, count) = stack_and_count(number, line)?;
+        let weight = count * head.period.unwrap_or(1.0);
         frames.clear();
         frames.extend(without_waker(stack).split(';').map(str::trim));
-        (stacks, all) = (stacks + 1, all + count);
+        (stacks, all, counted) = (stacks + 1, all + weight, counted + count);
         // stackcollapse-perf.pl begins a stack with its process, and says so nowhere.
         let program = frames.first().filter(|_| process.is_some());
-        take(&Sighting { program: program.copied().unwrap_or(""), stack: &frames, weight: count });
+        take(&Sighting { program: program.copied().unwrap_or(""), stack: &frames, weight });
     }
-    let of = event.map_or_else(String::new, |event| format!(" of {event}"));
-    let (measure, weighing) = match event {
-        Some(event) if is_amount(event) => {
-            (ProfileMeasure::of_unit(MeasureUnit::Event, Some(event)), Weighing::Untold)
-        }
-        Some(event) => {
-            (ProfileMeasure::of_unit(MeasureUnit::Sample, Some(event)), Weighing::Counts)
-        }
-        None => (ProfileMeasure::UNTOLD, Weighing::Counts),
+    let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
+    let samples = head.samples.or(head.period.map(|_| counted));
+    let weighing = match (samples, head.event) {
+        (Some(samples), _) => Weighing::Unit(all / samples),
+        (None, Some(event)) if is_amount(event) => Weighing::Untold,
+        (None, _) => Weighing::Counts,
     };
-    let weighing = samples.map_or(weighing, |samples: f64| Weighing::Unit(all / samples));
     let taken_for = format!("collapsed stacks{of}, {stacks} of them");
-    Ok(Form { taken_for, measure, weighing, is_excerpt: false })
+    Ok(Form { taken_for, measure: head.measure(), weighing, is_excerpt: false })
+}
+
+/// What lines above collapsed stacks tell.
+#[derive(Default)]
+struct CollapsedHead<'t> {
+    event: Option<&'t str>,
+    samples: Option<f64>,
+    /// Events of a sample of the stacks that come next.
+    period: Option<f64>,
+}
+
+impl<'t> CollapsedHead<'t> {
+    /// Takes what a line tells that stands behind so many stacks; others tell nothing.
+    fn note_line(&mut self, number: usize, line: &'t str, stacks: u64) -> Result<(), ProfileError> {
+        if let Some(told) = line.strip_prefix(EVENT_LINE).map(plain_event) {
+            match self.event {
+                Some(first) if first != told => return Err(two_events(number, first, told)),
+                _ => self.event = Some(told),
+            }
+        }
+        if let Some(told) = line.strip_prefix(SAMPLES_LINE) {
+            let usage = "behind `# samples:` stands how many samples all stacks have: \
+                         `# samples: 12000`";
+            let told = positive(told).ok_or_else(|| ProfileError::new(number, usage))?;
+            *self.samples.get_or_insert(0.0) += told;
+        }
+        if let Some(told) = line.strip_prefix(PERIOD_LINE) {
+            let usage = "behind `# period:` stands how many events a sample stands for, of a clock \
+                         nanoseconds: `# period: 10101010`";
+            if stacks > 0 && self.period.is_none() {
+                let what = "the stacks above have no `# period:`, so that they and those below \
+                            cannot be added up; put one above each of them, or give two files";
+                return Err(ProfileError::new(number, what));
+            }
+            let told = positive(told).ok_or_else(|| ProfileError::new(number, usage))?;
+            self.period = Some(told);
+        }
+        Ok(())
+    }
+
+    fn measure(&self) -> ProfileMeasure {
+        match self.event {
+            Some(event) if self.period.is_some() => {
+                ProfileMeasure::of_unit(unit_of_periods(event), Some(event))
+            }
+            None if self.period.is_some() => ProfileMeasure::of_unit(MeasureUnit::Event, None),
+            Some(event) if is_amount(event) => {
+                ProfileMeasure::of_unit(MeasureUnit::Event, Some(event))
+            }
+            Some(event) => ProfileMeasure::of_unit(MeasureUnit::Sample, Some(event)),
+            None => ProfileMeasure::UNTOLD,
+        }
+    }
+}
+
+fn positive(number: &str) -> Option<f64> {
+    number.trim().parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0)
+}
+
+/// `main;work;read 12`: the stack, and how often it was seen.
+fn stack_and_count(number: usize, line: &str) -> Result<(&str, f64), ProfileError> {
+    let wrong = |what: &str| ProfileError::new(number, what);
+    let usage = "a line is a stack and how often it was seen: `main;work;read 12`";
+    let (stack, count) = line.rsplit_once(' ').ok_or_else(|| wrong(usage))?;
+    let count: f64 = count.parse().map_err(|_| wrong(usage))?;
+    if !(count.is_finite() && count >= 0.0) {
+        return Err(wrong("a stack is seen so many times, 0 or more"));
+    }
+    if stack.rsplit_once(' ').is_some_and(|(_, word)| word.parse::<u64>().is_ok()) {
+        return Err(wrong(
+            "two counts stand behind this stack, as difffolded.pl writes them; give the two \
+             profiles that it was made of",
+        ));
+    }
+    Ok((stack, count))
 }
 
 /// The share of stacks that end there from which on no sample of a processor is among them.

@@ -58,6 +58,9 @@ pub struct Stacks {
     pub samples: f64,
     /// What was sampled, where the file tells it: `cpu-clock`, `cycles`; of waits `offcpu-time`.
     pub event: Option<String>,
+    /// Events that a sample stands for in the mean of the whole file: of a clock nanoseconds.
+    /// Absent of waits, and where the file does not tell it.
+    pub period: Option<f64>,
     /// Records that were lost because they came faster than they were written, in the whole file.
     pub lost: u64,
     /// Those in functions whose names are not known, by file: stripped, not there any more, or
@@ -72,11 +75,12 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// Adds those of another window.
+    /// Adds those of another window of the same file.
     pub fn add_window(&mut self, other: &Stacks) {
         self.collapsed.push_str(&other.collapsed);
         self.samples += other.samples;
         self.event = self.event.take().or_else(|| other.event.clone());
+        self.period = self.period.or(other.period);
         self.lost = self.lost.max(other.lost);
         for (file, samples) in &other.unnamed {
             *self.unnamed.entry(file.clone()).or_default() += samples;
@@ -254,6 +258,8 @@ struct Reader<'w> {
     now: u64,
     /// Periods and samples of all, for what a sample weighs.
     periods: (f64, f64),
+    /// Whether all samples tell theirs.
+    has_periods: bool,
 }
 
 /// A thread that has no processor.
@@ -284,6 +290,7 @@ impl<'w> Reader<'w> {
             lost: 0,
             now: 0,
             periods: (0.0, 0.0),
+            has_periods: true,
         }
     }
 
@@ -361,6 +368,7 @@ impl<'w> Reader<'w> {
 
     fn sample(&mut self, sample: &SampleRecord<'_>, misc: u16) {
         let (Some(pid), time) = (sample.pid, sample.timestamp.unwrap_or(0)) else { return };
+        self.has_periods &= sample.period.is_some();
         let period = sample.period.unwrap_or(1) as f64;
         self.periods.0 += period;
         self.periods.1 += 1.0;
@@ -481,6 +489,7 @@ impl<'w> Reader<'w> {
             SampleKind::Samples => self.periods.0 / self.periods.1.max(1.0),
             SampleKind::Waits => 1.0,
         };
+        let is_told = self.kind == SampleKind::Samples && self.has_periods && mean > 0.0;
         let mut symbols = Symbols::new(host, &self.objects, self.kernel_begins, build_ids);
         let mut named = Vec::with_capacity(self.found.len());
         let mut letters = 0;
@@ -491,6 +500,7 @@ impl<'w> Reader<'w> {
                 lost: self.lost,
                 programs: in_samples.collect(),
                 idle: self.idle / mean,
+                period: is_told.then_some(mean),
                 ..Stacks::default()
             };
             for ((tid, places), periods) in window {
@@ -729,6 +739,7 @@ mod tests {
         assert_eq!(texts[1], format!("[postgres];[libc.so.6] {one}\n"), "no caller is unknown");
         assert_eq!(texts[2], format!("[unknown] {}\n", 2.0 * one));
         assert_eq!(found[1].unnamed.keys().collect::<Vec<_>>(), ["libc.so.6"]);
+        assert!(found.iter().all(|stacks| stacks.period == Some(1.2)), "{found:?}");
     }
 
     #[test]
@@ -765,7 +776,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), recorded.file()).unwrap();
         let found = read_stacks(&Local, file.path(), &[window], SampleKind::Waits).unwrap();
-        assert_eq!(found[0].lost, 3);
+        assert_eq!((found[0].lost, found[0].period), (3, None));
         assert_eq!(
             found[0].collapsed,
             "thread 7;[libc.so.6];[waits for a processor] 20\n\
