@@ -10,6 +10,10 @@
 //! Threads begin in other functions in each build, some without names. Stacks are therefore cut at
 //! the outermost function that most of both sides runs in: what is below it is told by nothing but
 //! its own width.
+//!
+//! Functions without names are drawn as that, those of a file together: an address is no function,
+//! and what one side has under a hundred addresses is not as many differences. Several of a file
+//! under one another are one frame, for how many they are is told by no name.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,7 +22,7 @@ use dbdyno_model::{Arm, FlameNode, LEFT_OUT, PerArm};
 use dbdyno_symbols::plain_name;
 
 use super::form::ProfileError;
-use super::names::{Pair, is_of_a_file};
+use super::names::{Pair, is_nameless, is_of_a_file, nameless_object};
 use super::read::each_stack;
 
 /// Frames narrower than this share of the widest one are told within their callers only.
@@ -117,6 +121,7 @@ struct FunctionKey {
     key: u32,
     /// The name that is shown.
     name: u32,
+    has_name: bool,
 }
 
 /// By what name a function of a side is known in the tree.
@@ -135,7 +140,9 @@ impl<'p> Names<'p> {
     fn new(pairs: &'p [Pair]) -> Names<'p> {
         let mut renamed: PerArm<HashMap<&str, &str>> = PerArm::from_fn(|_| HashMap::new());
         for pair in pairs {
-            let Some(first) = pair.names.base.first().or(pair.names.test.first()) else { continue };
+            let all = pair.names.base.iter().chain(&pair.names.test);
+            let named = all.clone().find(|name| !is_nameless(name));
+            let Some(first) = named.or(all.clone().next()) else { continue };
             for arm in Arm::BOTH {
                 let others = pair.names[arm].iter().filter(|name| *name != first);
                 renamed[arm].extend(others.map(|name| (&**name, &**first)));
@@ -166,9 +173,13 @@ impl<'p> Names<'p> {
 
     fn meet(&mut self, arm: Arm, name: &str) -> FunctionKey {
         let first = self.renamed[arm].get(name).copied().unwrap_or(name);
-        let key: Arc<str> = match plain_name(first) {
-            plain if plain.is_empty() => first.into(),
-            plain => plain.into(),
+        let nameless = nameless_object(first).map(nameless_text);
+        let key: Arc<str> = match &nameless {
+            Some(text) => text.as_str().into(),
+            None => match plain_name(first) {
+                plain if plain.is_empty() => first.into(),
+                plain => plain.into(),
+            },
         };
         let number = match self.number_of_key.get(&key) {
             Some(number) => *number,
@@ -179,13 +190,23 @@ impl<'p> Names<'p> {
                 number
             }
         };
-        let named = FunctionKey { key: number, name: self.shown.len() as u32 };
+        let has_name = nameless.is_none();
+        let named = FunctionKey { key: number, name: self.shown.len() as u32, has_name };
         // What counts with what is left out is not shown as one of its functions.
-        let shown = if first == LEFT_OUT { first } else { name };
+        let shown = match &nameless {
+            Some(text) => text,
+            None if first == LEFT_OUT || is_nameless(name) => first,
+            None => name,
+        };
         self.shown.push(shown.into());
         self.known[arm].insert(name.into(), named);
         named
     }
+}
+
+/// What stands in the graph for functions of a file, or of none that is known, without names.
+fn nameless_text(object: &str) -> String {
+    if object.is_empty() { "[no name]".to_owned() } else { format!("[no name, {object}]") }
 }
 
 /// One function under one caller. A caller stands before those that it calls.
@@ -215,8 +236,12 @@ impl Default for Frames {
 impl Frames {
     fn add(&mut self, arm: Arm, stack: &[FunctionKey], common: &HashSet<u32>, count: f64) {
         let begin = stack.iter().position(|named| common.contains(&named.key)).unwrap_or(0);
-        let mut at = ROOT;
-        for FunctionKey { key, name } in stack[begin..].iter().take(DEPTH_MOST) {
+        let (mut at, mut nameless) = (ROOT, None);
+        for FunctionKey { key, name, has_name } in stack[begin..].iter().take(DEPTH_MOST) {
+            if nameless == Some(key) {
+                continue;
+            }
+            nameless = Some(key).filter(|_| !has_name);
             if self.frames.len() > FRAMES_MOST {
                 return;
             }
@@ -331,6 +356,34 @@ mod tests {
                 "  purge 0.30 0.00 0.30",
             ]
         );
+    }
+
+    /// Files and addresses are no functions: those of a file are one frame on both sides.
+    #[test]
+    fn what_has_no_name_is_drawn_as_that_and_by_file() {
+        let base = "main;[mysqld];[mysqld];read 20\nmain;0x55d0c0de1234 10\nmain;[unknown] 10\n\
+                    main;/usr/lib/libc.so.6+0x29d90 20\nmain;parse 40\n";
+        let test = "main;[mysqld];read 20\nmain;55d0c0de9999 5\nmain;0x7f00c0de1235 15\n\
+                    main;[libc.so.6] 20\nmain;parse 40\n";
+        let node = of(base, test, [Some(1.0), Some(1.0)], &[]);
+        assert_eq!(
+            told(&node),
+            [
+                "all 1.00 1.00 1.00",
+                " main 1.00 1.00 1.00",
+                "  parse 0.40 0.40 0.40",
+                "  [no name, libc.so.6] 0.20 0.20 0.20",
+                "  [no name, mysqld] 0.20 0.20 0.20",
+                "   read 0.20 0.20 0.20",
+                "  [no name] 0.20 0.20 0.20",
+            ]
+        );
+        let pair = Pair {
+            names: PerArm { base: vec!["0x55d0c0de1234".into()], test: vec!["parse".into()] },
+            matched: Match::Renamed,
+        };
+        let node = of("main;0x55d0c0de1234 9\n", "main;parse 9\n", [Some(1.0); 2], &[pair]);
+        assert_eq!(told(&node)[2], "  parse 1.00 1.00 1.00", "one side knows its name");
     }
 
     /// A stack of a hundred thousand functions is drawn as deep as anybody looks.

@@ -112,7 +112,14 @@ mod tests {
     #[test]
     fn what_may_have_no_name_is_untold() {
         let named = side(&[("scan", 4_000), ("lock", 2_000), ("sort", 3_900), ("[m]", 100)]);
-        for hidden in ["[m]", "[unknown]", "0x0000000000f1de6b", "55d0c0de1234"] {
+        for hidden in [
+            "[m]",
+            "[unknown]",
+            "0x0000000000f1de6b",
+            "55d0c0de1234",
+            "m`0x1234",
+            "libm.so+0x29d90",
+        ] {
             let stripped = side(&[("scan", 4_030), (hidden, 5_000), ("sort", 970)]);
             for (base, test, hiding) in
                 [(&named, &stripped, Arm::Test), (&stripped, &named, Arm::Base)]

@@ -20,6 +20,7 @@ use dbdyno_model::{FunctionPlace, LEFT_OUT, Match, NAMELESS, PerArm};
 use dbdyno_symbols::{one_function, plain_name};
 
 use super::samples::Profile;
+use super::waits::READY;
 
 /// Callers and callees must be so much alike.
 const ALIKE_LEAST: f64 = 0.6;
@@ -66,10 +67,33 @@ pub(super) fn is_of_a_file(name: &str) -> bool {
 
 /// Whether a function has no name: its file stands for it, or an address.
 pub(super) fn is_nameless(name: &str) -> bool {
-    let digits = name.strip_suffix("_[k]").unwrap_or(name);
-    let address = digits.strip_prefix("0x").or(Some(digits).filter(|it| it.len() >= ADDRESS_LEAST));
-    (is_of_a_file(name) && ![LEFT_OUT, NAMELESS].contains(&name))
-        || address.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_hexdigit()))
+    nameless_object(name).is_some()
+}
+
+/// Of a function without a name the file that it is of, empty where that is not known: `mysqld` of
+/// `[mysqld]`, nothing of `[unknown]` and `0x55d0c0de1234`.
+pub(super) fn nameless_object(name: &str) -> Option<&str> {
+    if let Some(inside) = name.strip_prefix('[') {
+        let is_known = [LEFT_OUT, NAMELESS, READY].contains(&name) || inside.contains(" tid=");
+        let object = inside.split(']').next().unwrap_or_default();
+        return (!is_known).then_some(if object == "unknown" { "" } else { object });
+    }
+    let bare = name.strip_suffix(KERNEL).unwrap_or(name);
+    // dtrace puts the file before it.
+    let (file, address) = bare.rsplit_once('`').unwrap_or(("", bare));
+    if is_address(address) {
+        return Some(file);
+    }
+    let (file, offset) = bare.rsplit_once("+0x")?;
+    let is_offset = !offset.is_empty() && offset.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_file = file.starts_with('/') || file.contains(".so");
+    (is_offset && is_file).then(|| file.rsplit('/').next().unwrap_or(file))
+}
+
+/// `0x1f`, and without the sign where it is long.
+fn is_address(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").or(Some(text).filter(|it| it.len() >= ADDRESS_LEAST));
+    digits.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 /// The mark of a function of the kernel.

@@ -41,7 +41,7 @@ const PROCESSOR: &str = "a processor";
 /// What is left of the rest of a ledger.
 const NETWORK: &str = "the network, wake-ups, and what was not observed";
 /// How stacks say that their thread could go on (`dbdyno_probe::perf`).
-const READY: &str = "[waits for a processor]";
+pub(super) const READY: &str = "[waits for a processor]";
 /// A session that waits for its client so much of the time has none that asks.
 const IDLE_SHARE: f64 = 0.999;
 const CONFIDENCE: f64 = 0.95;
