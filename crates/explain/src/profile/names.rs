@@ -154,6 +154,7 @@ pub(super) fn match_functions(base: &Profile, test: &Profile) -> Vec<Pair> {
     if base.place != FunctionPlace::Waiting {
         renamed(base, test, &mut base_plain, &mut test_plain, &mut found);
     }
+    put_nameless_together(&mut base_plain, &mut test_plain, &mut found);
     let alone = |names: Names| Pair {
         names: PerArm { base: names, test: Vec::new() },
         matched: Match::Alone,
@@ -195,6 +196,53 @@ fn unmark_kernel(own: &mut BTreeMap<String, Names>, other: &BTreeMap<String, Nam
             own.entry(bare).or_default().extend(names);
         }
     }
+}
+
+/// Addresses that one side alone has, and what else has no name, are together what has none of a
+/// file: programs lie elsewhere in memory each time that they are started.
+fn put_nameless_together(
+    base: &mut BTreeMap<String, Names>,
+    test: &mut BTreeMap<String, Names>,
+    found: &mut Vec<Pair>,
+) {
+    let names = PerArm { base: without_nameless(base), test: without_nameless(test) };
+    let objects: BTreeSet<String> = names.base.keys().chain(names.test.keys()).cloned().collect();
+    for object in objects {
+        let mut names = PerArm::from_fn(|arm| names[arm].get(&object).cloned().unwrap_or_default());
+        let place = format!("[{}]", if object.is_empty() { "unknown" } else { &object });
+        match found.iter_mut().find(|pair| pair.names.base.iter().any(|name| **name == *place)) {
+            Some(pair) => {
+                pair.names.base.append(&mut names.base);
+                pair.names.test.append(&mut names.test);
+            }
+            None => {
+                let is_of_both = !names.base.is_empty() && !names.test.is_empty();
+                let matched = if is_of_both { Match::Plain } else { Match::Alone };
+                for side in [&mut names.base, &mut names.test] {
+                    if side.is_empty() {
+                        continue;
+                    }
+                    side.retain(|name| **name != *place);
+                    side.insert(0, place.as_str().into());
+                }
+                found.push(Pair { names, matched });
+            }
+        }
+    }
+}
+
+/// Takes out what has no name, by file.
+fn without_nameless(left: &mut BTreeMap<String, Names>) -> BTreeMap<String, Names> {
+    let mut nameless: BTreeMap<String, Names> = BTreeMap::new();
+    left.retain(|_, names| {
+        let object = names.first().and_then(|name| nameless_object(name)).map(str::to_owned);
+        let is_named = object.is_none();
+        if let Some(object) = object {
+            nameless.entry(object).or_default().append(names);
+        }
+        is_named
+    });
+    nameless
 }
 
 /// The same by plain names.
@@ -442,6 +490,22 @@ mod tests {
             ["memcpy_[k]"],
             "what is not there is gone"
         );
+    }
+
+    /// A program lies elsewhere each time: its addresses are no functions that are gone and new.
+    #[test]
+    fn addresses_of_two_runs_are_together_what_has_no_name() {
+        let pairs = match_functions(
+            &read("m;0x55d0c0de1234 9\nm;[unknown] 5\nm;0x401000 7\nm;x`0x77 3\n").unwrap(),
+            &read("m;55d0c0de9999 8\nm;0x7f00c0de1235 6\nm;0x401000 7\nm;[x] 3\n").unwrap(),
+        );
+        let told: Vec<(&str, Match)> =
+            pairs.iter().map(|pair| (&*pair.names.base[0], pair.matched)).collect();
+        let expected =
+            [("0x401000", Match::Exact), ("[unknown]", Match::Plain), ("[x]", Match::Plain)];
+        assert_eq!(told, expected, "{pairs:?}");
+        let unknown = &pairs[1].names;
+        assert_eq!((unknown.base.len(), unknown.test.len()), (2, 3), "{unknown:?}");
     }
 
     /// Two that are gone are as much alike to one that is new: nobody knows which was renamed.
