@@ -33,14 +33,16 @@ use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
 };
 use super::lines::Line;
+use super::locks::{
+    Ending, LOCK_BYTES_MOST, Lock, LockState, NAME_BYTES_MOST, is_begun_lock, is_lock_end,
+    is_record_field, read_lock, record_number, table_name,
+};
 use super::order::{Moment, begins_with_date, leading_moment};
 use super::statement::Statement;
-use crate::beginning::{shortened_text, text_beginning};
+use crate::beginning::text_beginning;
 
 /// Lines of a statement that are kept.
 const STATEMENT_LINES: usize = 64;
-/// Bytes of a lock that is looked for in several lines.
-const LOCK_BYTES_MOST: usize = 1_000;
 /// How many take part where no heading says so.
 const PARTIES_UNTOLD: usize = 2;
 /// Where no heading says so, more are not looked at for whether their cycle has closed.
@@ -49,18 +51,8 @@ const PARTIES_UNTOLD_MOST: usize = 16;
 const PARTIES_MOST: usize = 200;
 /// Locks of a deadlock; it prints a few of each transaction.
 const LOCKS_MOST: usize = 2_000;
-/// Bytes of the names of an index and its table; of what else a lock or a transaction is told by.
-/// A name has 64 characters at most.
-const NAME_BYTES_MOST: usize = 2_000;
 /// What is missing of a lock whose line is cut.
 const CUT_LOCK: &str = "the end of the line of a lock";
-/// What may stand behind the mode of a lock, each by itself.
-const BEHIND_MODE: [&str; 4] =
-    ["locks gap before rec", "locks rec but not gap", "insert intention", "waiting"];
-/// Fields of six bytes that are kept of a record: the transaction's stands behind the key.
-const VERSIONS_MOST: usize = 8;
-/// Records of a page have numbers below this.
-const RECORDS_MOST: u32 = 1 << 13;
 
 /// The heading of a part of the monitor that tells one transaction as a deadlock's are told.
 const FOREIGN_KEY_ERROR: &str = "LATEST FOREIGN KEY ERROR";
@@ -103,9 +95,9 @@ pub(super) enum Beginning {
 /// What a line tells of the beginning of its log, as long as those before it have left that open.
 pub(super) fn log_beginning(line: &Line<'_>) -> Beginning {
     let text = own_text(line.text);
-    let is_of_one = lock(text).is_some()
-        || record(text).is_some()
-        || is_field(text)
+    let is_of_one = read_lock(text).is_some()
+        || record_number(text).is_some()
+        || is_record_field(text)
         || text.starts_with("*** WE ROLL BACK")
         || text.starts_with("*** (") && heading(text).is_none();
     if is_of_one {
@@ -173,38 +165,6 @@ struct Party {
     told: DeadlockParty,
 }
 
-/// A lock that is told of.
-struct Lock {
-    transaction: String,
-    /// Index, table and mode.
-    text: String,
-    /// Space, page, index and table.
-    place: String,
-    /// Records of the page, as far as they are told, a bit each.
-    records: Vec<u64>,
-    /// Who changed a record last, and what else has six bytes in it.
-    versions: BTreeMap<u32, Vec<u64>>,
-    /// The record that is being told.
-    record: Option<u32>,
-    state: LockState,
-    /// Where it is told of.
-    line: usize,
-    ending: Ending,
-}
-
-/// Whether the words of a lock's mode go on to their end.
-#[derive(PartialEq)]
-enum Ending {
-    Whole,
-    Cut,
-}
-
-#[derive(PartialEq)]
-enum LockState {
-    Waiting,
-    Held,
-}
-
 /// Where in the account of a transaction a line stands.
 #[derive(Default)]
 enum Part {
@@ -239,7 +199,7 @@ impl Reader {
         }
         let joined = broken.as_ref().map(|(_, begun)| format!("{begun} {}", line.text.trim()));
         let text = own_text(joined.as_deref().unwrap_or(line.text));
-        let end = self.open.take().filter(|_| is_end_of_a_lock(text));
+        let end = self.open.take().filter(|_| is_lock_end(text));
         if let Some(whole) = end.map(|lock| format!("{lock} {text}"))
             && let Some(last) = self.locks.pop()
         {
@@ -274,7 +234,7 @@ impl Reader {
             self.begin(transaction, line, findings);
         } else if text.starts_with("*** WE ROLL BACK") {
             self.end_deadlock(findings);
-        } else if lock(text).is_some() {
+        } else if read_lock(text).is_some() {
             self.close_statement();
             let is_waited_for = std::mem::take(&mut self.is_waited_for);
             self.take_lock(text, line.number, is_waited_for);
@@ -311,7 +271,7 @@ impl Reader {
         if self.parties.is_empty() || self.locks.len() > LOCKS_MOST {
             return;
         }
-        let Some(mut lock) = lock(text) else { return };
+        let Some(mut lock) = read_lock(text) else { return };
         let is_own = self.parties.last().is_some_and(|last| last.transaction == lock.transaction);
         if is_waited_for && is_own {
             lock.state = LockState::Waiting;
@@ -437,9 +397,9 @@ impl Reader {
             from != to
                 && wanted.any(|wanted| {
                     if is_told {
-                        held[to].iter().any(|held| wanted.meets(held))
+                        held[to].iter().any(|held| wanted.meets_lock(held))
                     } else {
-                        parties[to].names.contains(&table_of(&wanted.place))
+                        parties[to].names.contains(&table_name(&wanted.place))
                     }
                 })
         };
@@ -564,72 +524,11 @@ impl Reader {
     }
 }
 
-impl Lock {
-    /// Takes the line of a record, or of a field of it.
-    fn take_record_line(&mut self, line: &str) {
-        if let Some(record) = record(line).filter(|record| *record < RECORDS_MOST) {
-            let (word, bit) = ((record / 64) as usize, record % 64);
-            self.records.resize(self.records.len().max(word + 1), 0);
-            self.records[word] |= 1 << bit;
-            self.record = Some(record);
-        } else if let (Some(record), Some(version)) = (self.record, version(line)) {
-            let versions = self.versions.entry(record).or_default();
-            if versions.len() < VERSIONS_MOST {
-                versions.push(version);
-            }
-        }
-    }
-
-    /// Whether both are of the same records, as far as these are told.
-    fn meets(&self, other: &Lock) -> bool {
-        let is_untold = self.records.is_empty() || other.records.is_empty();
-        self.place == other.place && (is_untold || self.shares_a_record(other))
-    }
-
-    fn shares_a_record(&self, other: &Lock) -> bool {
-        let words = self.records.iter().zip(&other.records);
-        words.zip(0_u32..).any(|((one, another), word)| {
-            let shared = one & another;
-            let records = (0..u64::BITS).filter(|bit| shared >> bit & 1 == 1);
-            records.map(|bit| word * u64::BITS + bit).any(|it| self.tells_the_same(other, it))
-        })
-    }
-
-    /// Whether a record has not been changed between the two, as far as that is told: a deadlock is
-    /// printed at one moment.
-    fn tells_the_same(&self, other: &Lock, record: u32) -> bool {
-        match (self.versions.get(&record), other.versions.get(&record)) {
-            // Of one that is cut not all is told.
-            (Some(one), Some(another)) => one.len() != another.len() || one == another,
-            _ => true,
-        }
-    }
-}
-
 /// A line without what the server's own log puts before it.
 fn own_text(line: &str) -> &str {
     let marks = ["] [InnoDB] ", "[Note] InnoDB: ", "[Note] [InnoDB] "];
     let rest = marks.iter().find_map(|mark| line.split_once(mark).map(|(_, rest)| rest));
     rest.unwrap_or(line).trim()
-}
-
-/// `Record lock, heap no 2 PHYSICAL RECORD: …`
-fn record(line: &str) -> Option<u32> {
-    line.strip_prefix("Record lock, heap no ")?.split(' ').next()?.parse().ok()
-}
-
-/// `3: len 4; hex 80000003; asc …`, a field of a record.
-fn is_field(line: &str) -> bool {
-    line.split_once(": len ").is_some_and(|(number, rest)| {
-        number.bytes().all(|byte| byte.is_ascii_digit()) && rest.contains("; hex ")
-    })
-}
-
-/// `1: len 6; hex 000000000722; asc …`: the transaction that changed a record last has six bytes.
-fn version(line: &str) -> Option<u64> {
-    let (_, rest) = line.split_once(": len 6; hex ")?;
-    let (hex, _) = rest.split_once(';')?;
-    u64::from_str_radix(hex, 16).ok().filter(|_| hex.len() == 12)
 }
 
 /// `MySQL thread id 7, OS thread handle 1, query id 2`, without the host and what it does.
@@ -666,13 +565,6 @@ fn is_user_and_state(line: &str) -> bool {
     STATES.contains(&state) && !["update", "insert", "delete"].contains(&&*user.to_lowercase())
 }
 
-/// The name of a table, without its database, out of `index x of table `d`.`t``, in small letters.
-fn table_of(place: &str) -> String {
-    let table = place.rsplit_once("table ").map_or(place, |(_, table)| table).trim();
-    let table = table.rsplit_once('.').map_or(table, |(_, table)| table);
-    table.trim_matches('`').to_lowercase()
-}
-
 /// The words of a statement, in small letters.
 fn names_in(statement: &str) -> BTreeSet<String> {
     let is_of_a_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
@@ -685,19 +577,6 @@ fn begins_another(line: &str) -> bool {
     ["***", "RECORD LOCKS ", "TABLE LOCK ", "Record lock, ", "TRANSACTION "]
         .iter()
         .any(|words| line.starts_with(words))
-}
-
-/// Whether a line is a lock that goes on in the next one.
-fn is_begun_lock(line: &str) -> bool {
-    line.starts_with("RECORD LOCKS ") && line.len() < LOCK_BYTES_MOST && lock(line).is_none()
-}
-
-/// Whether a line has nothing but what may stand at the end of a lock.
-fn is_end_of_a_lock(line: &str) -> bool {
-    const WORDS: [&str; 9] =
-        ["waiting", "locks", "rec", "but", "not", "gap", "before", "insert", "intention"];
-    let mut words = line.split_whitespace().peekable();
-    words.peek().is_some() && words.all(|word| WORDS.contains(&word))
 }
 
 /// `(2) HOLDS THE LOCK(S):`, of a page that has taken the stars for a list.
@@ -729,58 +608,6 @@ fn heading(line: &str) -> Option<u32> {
 fn transaction(line: &str) -> Option<&str> {
     let (number, rest) = line.strip_prefix("TRANSACTION ")?.split_once(',')?;
     rest.trim_start().starts_with("ACTIVE").then_some(number)
-}
-
-/// A line of a lock. Numbers of transactions have two parts in MySQL 5.0 and 5.1.
-fn lock(line: &str) -> Option<Lock> {
-    let (of_page, rest) = match line.strip_prefix("RECORD LOCKS ") {
-        Some(rest) => rest.split_at(rest.find("index ")?),
-        None => ("", line.strip_prefix("TABLE LOCK ")?),
-    };
-    let (place, rest) = rest.split_once(" trx id ")?;
-    let mode = rest.find(" lock")?;
-    let (transaction, mode) = (rest[..mode].trim(), rest[mode..].trim());
-    if ["lock", "lock_mode", "lock mode"].contains(&mode) {
-        return None;
-    }
-    let ending = ending(mode);
-    let (mode, state) = match mode.strip_suffix(" waiting") {
-        Some(mode) => (mode, LockState::Waiting),
-        None => (mode, LockState::Held),
-    };
-    let mode = text_beginning(mode, NAME_BYTES_MOST).replace("lock_mode ", "");
-    let mode = mode.replace("lock mode ", "");
-    let place = shortened_text(place, NAME_BYTES_MOST);
-    let text = format!("{}: {mode}", place.replace('`', ""));
-    let page = of_page.split(" n bits").next().unwrap_or_default();
-    let page = text_beginning(page, NAME_BYTES_MOST);
-    let transaction = text_beginning(transaction, NAME_BYTES_MOST).to_owned();
-    let place = format!("{page} {place}");
-    Some(Lock {
-        transaction,
-        text,
-        place,
-        records: Vec::new(),
-        versions: BTreeMap::new(),
-        record: None,
-        state,
-        line: 0,
-        ending,
-    })
-}
-
-/// Whether the words of a mode end: of `lock_mode X locks gap bef` something is lost.
-fn ending(mode: &str) -> Ending {
-    let behind = mode.strip_prefix("lock_mode ").or(mode.strip_prefix("lock mode "));
-    let Some(behind) = behind else { return Ending::Cut };
-    let mut rest = behind.split_once(' ').map_or("", |(_, rest)| rest).trim();
-    while let Some(next) = BEHIND_MODE.iter().find_map(|words| rest.strip_prefix(words)) {
-        rest = next.trim_start();
-    }
-    // `locks gap bef`, or `locks gap bef ore rec` where two lines were put together.
-    let first = rest.split(' ').next().unwrap_or_default();
-    let is_begun = !rest.is_empty() && BEHIND_MODE.iter().any(|words| words.starts_with(first));
-    if is_begun { Ending::Cut } else { Ending::Whole }
 }
 
 /// Whether a line begins with a date, as each record of a log does.

@@ -20,6 +20,7 @@ mod findings;
 mod innodb;
 mod json;
 mod lines;
+mod locks;
 mod order;
 mod parting;
 mod postgres;
