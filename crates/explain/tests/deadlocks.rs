@@ -1398,3 +1398,114 @@ fn a_heading_of_locks_without_a_lock_is_told_in_part() {
     assert_eq!(cut.tellings.len(), 1);
     assert_eq!(cut.in_part.iter().map(|gap| gap.line).collect::<Vec<_>>(), [15]);
 }
+
+/// The first deadlocks of a log, with statements of several lines.
+fn with_long_statements(text: &str, behind: &str) -> Vec<String> {
+    let indentation = format!("\n{behind}WHERE w = 1\n{behind}AND i");
+    let lines: Vec<&str> = text.lines().take(40).collect();
+    lines.join("\n").replace(" WHERE w = 1 AND i", &indentation).lines().map(Into::into).collect()
+}
+
+/// What a text tells, and what it says is missing.
+fn told_and_missing(lines: &[String]) -> (Vec<DeadlockCluster>, usize) {
+    let reading = read_deadlocks(&lines.join("\n"));
+    let missing = reading.in_part.len() + reading.unread.len();
+    (gather_deadlocks(reading.tellings).clusters, missing)
+}
+
+/// The line of another connection cut the statement in which it stood: `UPDATE stock SET qty = ?`
+/// without its WHERE is another signature.
+#[test]
+fn lines_of_others_within_an_account_are_passed_over() {
+    let of_mysql = [
+        "2026-11-25T02:37:41.000001Z 99 [Warning] [MY-010055] [Server] IP address '10.0.0.7' could \
+         not be resolved: Name or service not known",
+        "2026-11-25T02:37:41.000001Z 0 [Note] [MY-011953] [InnoDB] Page cleaner took 4321ms",
+        "2026-11-25  2:37:41 99 [Warning] Aborted connection 99 to db: 'd' user: 'u' host: 'h'",
+        "261125  2:37:41 [Warning] IP address '10.0.0.7' could not be resolved",
+        "2026-11-25 02:37:41.872 GMT [5758] LOG:  checkpoint starting: time",
+        "[pod/app-1/web] GET /stock 200",
+        "Nov 25 02:37:41 host sshd[99]: Accepted publickey for ann",
+        "2026-11-25T02:37:41.123456789Z stderr F started",
+        "{\"log\":\"started\\n\",\"stream\":\"stderr\",\"time\":\"2026-11-25T02:37:41.1Z\"}",
+    ];
+    let of_postgres = [
+        "2026-11-25 02:37:52.900 GMT [99] LOG:  checkpoint starting: time",
+        "2026-11-25 02:37:52.900 GMT [99] FATAL:  password authentication failed for user \"ann\"",
+        "2026-11-25 02:37:52.900 GMT LOG:  checkpoint starting: time",
+        "2026-11-25 02:37:52 99 [Warning] Aborted connection 99 to db: 'd' user: 'u' host: 'h'",
+        "[pod/app-1/web] GET /stock 200",
+        "Nov 25 02:37:52 host sshd[99]: Accepted publickey for ann",
+    ];
+    for (at, others) in [(0, &of_mysql[..]), (1, &of_mysql), (2, &of_mysql), (3, &of_postgres)] {
+        let (server, text) = TEXTS[at];
+        let lines = with_long_statements(text, if at == 3 { "\t" } else { "" });
+        let expected = told_and_missing(&lines);
+        let statements: Vec<_> = expected.0.iter().flat_map(statements).collect();
+        assert!(statements.contains(&UPDATE), "{server}: {statements:?}");
+        for (other, before) in others.iter().zip(0..).flat_map(|(other, number)| {
+            let places = (number % 3..lines.len() - 12).step_by(3);
+            places.map(move |before| (other, before))
+        }) {
+            let mut disturbed = lines.clone();
+            disturbed.insert(before, (*other).to_owned());
+            let told = told_and_missing(&disturbed);
+            let is_behind_row = at == 3 && other.contains("GMT LOG:");
+            if !is_behind_row || !lines[before].contains("CONTEXT") {
+                assert_eq!(told, expected, "{server}, before {before}: {other}");
+            }
+        }
+    }
+}
+
+/// Where the other line tells a statement itself, or the account ends behind it, nobody knows whose
+/// the next lines are.
+#[test]
+fn statements_with_doubtful_ends_are_told_in_part() {
+    let mysql = "2026-11-25T02:37:41.0Z 9 [Warning] [MY-010908] [Server] Unsafe statement written \
+                 to the binary log. Statement: DELETE FROM a";
+    let postgres = "2026-11-25 02:37:52.900 GMT [99] LOG:  duration: 7.0 ms  statement: SELECT x";
+    for (at, other, behind) in [(0, mysql, ""), (1, mysql, ""), (2, mysql, ""), (3, postgres, "\t")]
+    {
+        let (server, text) = TEXTS[at];
+        let mut lines = with_long_statements(text, behind);
+        let first = lines.iter().position(|line| line.contains("WHERE w = 1")).unwrap();
+        lines.insert(first, other.to_owned());
+        let reading = read_deadlocks(&lines.join("\n"));
+        let gap = reading.in_part.iter().find(|gap| gap.line == first + 1).unwrap();
+        assert!(gap.missing.contains("the end of a statement"), "{server}: {gap:?}");
+        // The same without anything behind the other line that shows that the account goes on.
+        lines.truncate(first + 3);
+        lines[first] = if at == 3 { postgres.split("duration").next().unwrap() } else { mysql }
+            .replace("Statement: ", "")
+            .to_owned();
+        let (clusters, missing) = told_and_missing(&lines);
+        let is_said = clusters.is_empty() && missing > 0;
+        assert!(is_said || missing > 0, "{server}: {clusters:?}");
+    }
+}
+
+/// A row that begins with a date is none of the log's own lines, and a blank line ends nothing.
+#[test]
+fn rows_with_dates_and_blank_lines_are_of_the_statement() {
+    let asked = "UPDATE stock SET qty = qty + ?, note = ? WHERE w = ? AND i = ? AND d IN (?)";
+    for (at, behind) in [(0, ""), (1, ""), (2, ""), (3, "\t")] {
+        let (server, text) = TEXTS[at];
+        let dates = [
+            "(\"2026-01-01 10:00:00\",",
+            "",
+            "\"2026-01-02 10:00:00\",",
+            "'a",
+            "2026-01-03 10:00:00')",
+        ];
+        let dates = dates.map(|line| format!("\n{behind}{line}")).concat();
+        let dates = if at == 3 { dates.replace('"', "'") } else { dates };
+        let lines: Vec<&str> = text.lines().take(40).collect();
+        let with = |row: usize| format!(" AND i = {row} AND d IN {dates}");
+        let text = lines.join("\n").replace(" AND i = 1", &with(1)).replace(" AND i = 2", &with(2));
+        for text in [&text, &text.replace("\n\t\n", "\n\n")] {
+            let clusters = deadlock_clusters(text);
+            assert_eq!(statements(&clusters[0]), [asked; 2], "{server}");
+        }
+    }
+}

@@ -32,6 +32,7 @@ use super::carried::Source;
 use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
 };
+use super::foreign::{DOUBTFUL_END, Interruption, begins_log_entry, is_bare_stamp};
 use super::lines::Line;
 use super::locks::{
     Ending, LOCK_BYTES_MOST, Lock, LockState, NAME_BYTES_MOST, is_begun_lock, is_lock_end,
@@ -146,6 +147,10 @@ pub(super) struct Reader {
     /// Whether it is a server that says of each transaction what it holds; older ones leave out the
     /// first.
     tells_holders: bool,
+    /// Whether something stood around the first line of the deadlock.
+    is_carried: bool,
+    /// What stands within the statement that is being told.
+    interruption: Option<Interruption>,
     /// Lines that it has taken.
     used: usize,
 }
@@ -193,6 +198,9 @@ enum Headings {
 
 impl Reader {
     pub(super) fn read_line(&mut self, line: &Line<'_>, findings: &mut Findings) {
+        if self.is_of_others(line) {
+            return self.pass_over(line);
+        }
         let mut broken = self.broken.take();
         if let Some((at, _)) = broken.take_if(|_| begins_another(own_text(line.text))) {
             self.gaps.push(DeadlockGap::new(at, CUT_LOCK));
@@ -254,6 +262,20 @@ impl Reader {
         } else {
             self.go_on(text, line.number);
         }
+    }
+
+    /// Whether a line within the account of a deadlock is none of it.
+    fn is_of_others(&self, line: &Line<'_>) -> bool {
+        let is_marked = begins_log_entry(line.text) || line.is_carried && !self.is_carried;
+        is_marked && !self.parties.is_empty() && !is_of_an_account(own_text(line.text))
+    }
+
+    /// Passes a line of others. The statement in which it stands may go on behind it.
+    fn pass_over(&mut self, line: &Line<'_>) {
+        let Part::Statement(statement) = &self.part else { return };
+        self.interruption
+            .get_or_insert_with(|| Interruption::at_line(line.number, statement.clone()))
+            .note_foreign(line.text);
     }
 
     /// Notes a heading of locks behind which none stood.
@@ -322,6 +344,9 @@ impl Reader {
         }
         self.announced.get_or_insert(line.number);
         self.source = line.source;
+        if self.parties.is_empty() {
+            self.is_carried = line.is_carried;
+        }
         if self.parties.len() <= PARTIES_MOST {
             let transaction = text_beginning(transaction, NAME_BYTES_MOST).to_owned();
             let (line, used_before) = (line.number, self.used);
@@ -354,7 +379,11 @@ impl Reader {
                 }
                 self.part = Part::Statement(statement);
             }
-            Part::Statement(statement) => statement.push_line(line),
+            Part::Statement(statement) => {
+                let is_blank = line.is_empty();
+                self.interruption.iter_mut().for_each(|it| it.goes_on |= !is_blank);
+                statement.push_line(line);
+            }
             Part::Locks => {
                 if let Some(lock) = self.locks.last_mut() {
                     lock.take_record_line(line);
@@ -417,9 +446,14 @@ impl Reader {
         if matches!(self.part, Part::Outside) {
             return;
         }
-        if let Part::Statement(statement) = std::mem::replace(&mut self.part, Part::Locks)
+        let interruption = self.interruption.take();
+        if let Part::Statement(mut statement) = std::mem::replace(&mut self.part, Part::Locks)
             && let Some(party) = self.parties.last_mut()
         {
+            if let Some(doubtful) = interruption.filter(|it| !it.is_certain()) {
+                self.gaps.push(DeadlockGap::new(doubtful.line, DOUBTFUL_END));
+                statement = doubtful.before;
+            }
             party.told.statement = statement.with_holes(Dialect::Mysql);
             party.names = names_in(&party.told.statement);
         }
@@ -427,6 +461,8 @@ impl Reader {
 
     /// Ends the deadlock that is being told. One transaction alone is none.
     pub(super) fn end_deadlock(&mut self, findings: &mut Findings) {
+        // Nothing of the account stands behind the statement that is open.
+        self.interruption.iter_mut().for_each(Interruption::note_end);
         self.close_statement();
         self.take_held_heading();
         self.leave_remains(findings);
@@ -570,6 +606,17 @@ fn names_in(statement: &str) -> BTreeSet<String> {
     let is_of_a_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let words = statement.split(|c| !is_of_a_name(c)).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
+}
+
+/// Whether a line of a log has something of the account of a deadlock.
+fn is_of_an_account(line: &str) -> bool {
+    line.is_empty()
+        || is_bare_stamp(line)
+        || line.contains(FOREIGN_KEY_ERROR)
+        || begins_one(line)
+        || begins_another(line)
+        || heading(line).is_some()
+        || is_held(line)
 }
 
 /// Whether a line cannot be the rest of a lock.

@@ -30,6 +30,8 @@ pub(super) struct Line<'t> {
     /// Where it stood, from 1.
     pub(super) number: usize,
     pub(super) source: Source,
+    /// Whether something stood around it that others have put there.
+    pub(super) is_carried: bool,
     /// When it was written, if that is told.
     pub(super) moment: Option<Moment>,
     pub(super) text: &'t str,
@@ -65,6 +67,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
     let walk = Walk::begin(text);
     let mut opener = Opener {
         source: Source::default(),
+        is_carried: false,
         carrier: Carrier::from_text(text),
         moment: None,
         course: Course::default(),
@@ -337,6 +340,8 @@ fn line_moment(line: &str) -> Option<Moment> {
 struct Opener<'a> {
     /// Where the last line came from: one that does not say goes on with it.
     source: Source,
+    /// Whether something was taken off the line that is open.
+    is_carried: bool,
     carrier: Carrier,
     /// When what is open was written.
     moment: Option<Moment>,
@@ -348,6 +353,7 @@ struct Opener<'a> {
 impl Opener<'_> {
     fn open(&mut self, entry: &Entry<'_>) {
         let number = entry.number;
+        self.is_carried = entry.form != Form::Line;
         if entry.text.is_empty() {
             return self.give(number, self.source, "");
         }
@@ -382,6 +388,7 @@ impl Opener<'_> {
     /// Lines of a stream, which have their time beside them.
     fn streamed(&mut self, streamed: &stores::LokiLine<'_>) {
         self.pass(leading_moment(&streamed.ns.to_string()));
+        self.is_carried = true;
         for line in streamed.log_line().lines() {
             self.line(streamed.number, &without_colours(line), streamed.source, 0);
         }
@@ -393,12 +400,14 @@ impl Opener<'_> {
     }
 
     fn give(&mut self, number: usize, source: Source, text: &str) {
-        (self.take)(Line { number, source, moment: self.moment, text });
+        let (is_carried, moment) = (self.is_carried, self.moment);
+        (self.take)(Line { number, source, is_carried, moment, text });
     }
 
     /// A line from such a source, shipped in so many others.
     fn line(&mut self, number: usize, line: &str, source: Source, depth: usize) {
         let (text, source) = without_prefixes(line, source, &self.carrier);
+        self.is_carried |= text.len() < line.trim_end_matches('\r').len();
         let trimmed = text.trim();
         if depth < SHIPPED_MOST && trimmed.starts_with('{') && trimmed.ends_with('}') {
             let object = Object::read(trimmed).filter(|(_, length)| *length == trimmed.len());
@@ -454,6 +463,7 @@ impl Opener<'_> {
     }
 
     fn object(&mut self, number: usize, line: &str, object: &Object, source: Source, depth: usize) {
+        self.is_carried = true;
         // The time of a row stands in another one of its fields.
         let has_own_time = depth == 0 && !object.has_field("field");
         if has_own_time || !object.time_text().is_empty() && (depth == 0 || self.moment.is_none()) {
@@ -515,6 +525,9 @@ impl Opener<'_> {
         };
         push(if state == DEADLOCK { "ERROR" } else { severity }, message);
         push("DETAIL", detail);
+        if state == DEADLOCK {
+            push("HINT", "See server log for query details.");
+        }
         push("CONTEXT", context);
         push("STATEMENT", query);
     }

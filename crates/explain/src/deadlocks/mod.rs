@@ -17,6 +17,7 @@ mod announcement;
 mod carried;
 mod csv;
 mod findings;
+mod foreign;
 mod innodb;
 mod json;
 mod lines;

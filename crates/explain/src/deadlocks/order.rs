@@ -4,12 +4,17 @@
 //! newest. Zones do not matter, since all lines of a text have the same as a rule, and times in
 //! different forms are not compared.
 
+use crate::beginning::text_beginning;
+
 /// Names of months in logs.
 pub(super) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 /// Times that go back, as a multiple of those that go on, from which on the newest stands first:
 /// two processes may write a little out of turn.
 const TURNED_LEAST: usize = 9;
+
+/// Bytes of a date, a time and what parts them from the rest.
+const STAMP_BYTES: usize = 21;
 
 /// How a text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,10 +126,15 @@ pub(super) fn leading_moment(text: &str) -> Option<Moment> {
     }
 }
 
-/// Whether a text begins with a date, or a date and a time in any form.
+/// Whether a text begins with a date, or a date and a time in any form, as an entry of a log does
+/// and no row of a statement: `("2026-01-01 00:00:00", 7),` or `2026-01-01 00:00:00');`.
 pub(super) fn begins_with_date(text: &str) -> bool {
-    text.get(..10).is_some_and(is_date)
-        || leading_moment(text).is_some_and(|moment| !matches!(moment.form, Form::Epoch(_)))
+    let is_dated = text.get(..10).is_some_and(is_date)
+        || leading_moment(text).is_some_and(|moment| !matches!(moment.form, Form::Epoch(_)));
+    // A log has marks of a statement neither before a time nor within it.
+    is_dated
+        && !text.starts_with(['"', '('])
+        && !text_beginning(text, STAMP_BYTES).contains(['\'', '"', '`', ')', ';'])
 }
 
 /// `0:00:00.123` behind a date of year, month and day.

@@ -32,6 +32,8 @@ pub(super) struct ReadersBySource {
     backends: BTreeMap<Source, Source>,
     /// What the last line of each backend had before it, and its source.
     prefixes: BTreeMap<Source, (Source, Prefix)>,
+    /// The backend whose details are being told, of each source.
+    details: BTreeMap<Source, Source>,
     sources: BTreeSet<Source>,
     /// The first line of each source whose beginning is open, and how many have followed it.
     beginnings: BTreeMap<Source, Option<(usize, usize)>>,
@@ -42,11 +44,13 @@ pub(super) struct ReadersBySource {
 
 impl ReadersBySource {
     pub(super) fn read_line(&mut self, line: &Line<'_>) {
+        let line = &Line { source: self.open_source(line), ..*line };
         if !line.text.trim().is_empty() {
             self.last = line.number;
             self.look_at_beginning(line);
         }
-        let ReadersBySource { innodb, postgres, backends, prefixes, sources, findings, .. } = self;
+        let ReadersBySource { innodb, postgres, backends, prefixes, .. } = self;
+        let ReadersBySource { details, sources, findings, .. } = self;
         if line.source.is_told() && sources.len() <= OPEN_MOST {
             sources.insert(line.source);
         }
@@ -61,8 +65,10 @@ impl ReadersBySource {
         if postgres.is_empty() {
             backends.clear();
             prefixes.clear();
+            details.clear();
         }
         if !postgres.is_empty() || postgres::may_begin(line) {
+            let detailed = details.get(&line.source).copied();
             let backend = match Prefix::of_line(line) {
                 Some(prefix) => {
                     let last = backends.get(&line.source);
@@ -73,15 +79,42 @@ impl ReadersBySource {
                     prefixes.insert(backend, (line.source, prefix));
                     backend
                 }
-                None => backends.get(&line.source).copied().unwrap_or(line.source),
+                None => {
+                    let last = backends.get(&line.source).copied().unwrap_or(line.source);
+                    detailed.filter(|_| !postgres.contains_key(&last)).unwrap_or(last)
+                }
             };
+            if let Some(open) = detailed.filter(|open| *open != backend)
+                && let Some(reader) = postgres.get_mut(&open)
+            {
+                reader.pass_over(line);
+            }
             end_all_of_many(postgres, |mut one| one.end_deadlock(findings));
             let reader = postgres.entry(backend).or_default();
             reader.read_line(line, findings);
+            if reader.is_in_details() {
+                details.insert(line.source, backend);
+            } else if detailed == Some(backend) {
+                details.remove(&line.source);
+            }
             if reader.is_idle() {
                 postgres.remove(&backend);
             }
         }
+    }
+
+    /// Where a line comes from: one with nothing around it goes on with an account that began so,
+    /// unless the last line that has a name has begun another one.
+    fn open_source(&self, line: &Line<'_>) -> Source {
+        let nameless = Source::default();
+        let goes_back = !line.is_carried && !self.is_open(line.source) && self.is_open(nameless);
+        if goes_back { nameless } else { line.source }
+    }
+
+    /// Whether an account is being told by a source.
+    fn is_open(&self, source: Source) -> bool {
+        let backend = self.backends.get(&source).copied().unwrap_or(source);
+        self.innodb.contains_key(&source) || self.postgres.contains_key(&backend)
     }
 
     /// Notes what the first lines of a source are left of.

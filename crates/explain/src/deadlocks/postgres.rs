@@ -18,6 +18,7 @@ use super::carried::Source;
 use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
 };
+use super::foreign::{DOUBTFUL_END, Interruption};
 use super::lines::Line;
 use super::order::{Moment, begins_with_date};
 use super::statement::Statement;
@@ -40,6 +41,8 @@ const GOING_ON: [&[&str]; 6] = [
     &["LOCATION", "ORT", "EMPLACEMENT"],
     &["STATEMENT", "ANWEISUNG", "INSTRUCTION"],
 ];
+/// Labels of entries that are none of an account.
+const OTHERS: [&str; 7] = ["LOG", "WARNING", "ERROR", "FATAL", "PANIC", "NOTICE", "INFO"];
 /// Numbers in a prefix.
 const NUMBERS_MOST: usize = 4;
 /// Bytes in which a line has its label or a wait.
@@ -131,6 +134,12 @@ pub(super) struct Reader {
     last: usize,
     /// Whether a server's own log tells it, which goes on behind the details.
     is_logged: bool,
+    /// Whether something stood around its first line.
+    is_carried: bool,
+    /// What stands within the details, or the statement that is being told.
+    interruption: Option<Interruption>,
+    /// What is missing of the statements so far.
+    lost: Vec<DeadlockGap>,
 }
 
 /// What lines that go on have before them.
@@ -174,9 +183,10 @@ enum Part {
 impl Reader {
     pub(super) fn read_line(&mut self, line: &Line<'_>, findings: &mut Findings) {
         let text = line.text.trim_end();
-        if !text.is_empty() {
-            self.last = line.number;
+        if text.is_empty() {
+            return;
         }
+        self.last = line.number;
         let is_indented = text.starts_with(char::is_whitespace);
         let (label, rest) = unlabelled(text.trim_start());
         if self.is_quoting && (is_indented || !begins_another(line, label)) {
@@ -193,6 +203,9 @@ impl Reader {
             findings.unread.push(line.number);
             return;
         }
+        if self.is_of_others(line, label) {
+            return self.pass_over(line);
+        }
         let may_wait = self.part != Part::Asks || label.is_some();
         if let Some(wait) = wait(rest).filter(|_| may_wait) {
             if self.part == Part::Behind || (label.is_some() && self.part != Part::Outside) {
@@ -208,26 +221,80 @@ impl Reader {
         if label.is_none() && self.untaken.is_none() && self.is_asked_in(text) {
             self.untaken = Some(line.number);
         }
+        if label.is_some() || !self.goes_on(text, line) {
+            if label.is_some() {
+                self.take_doubtful();
+            }
+            self.settle_interruption();
+            self.behind(label, rest, findings);
+        }
+    }
+
+    /// Whether a line without a label goes on with what is being told, or is passed over.
+    fn goes_on(&mut self, text: &str, line: &Line<'_>) -> bool {
+        let is_indented = text.starts_with(char::is_whitespace);
         match self.part {
-            Part::Asks if label.is_none() && is_indented => {
+            Part::Asks if is_indented => {
+                self.interruption.iter_mut().for_each(|it| it.goes_on = true);
                 if let Some(party) = self.told.last_mut() {
                     party.statement.push_line(text.trim_start());
                 }
                 self.used += 1;
             }
-            Part::Asks if label.is_none() && self.may_be_asked(text) => {
+            Part::Asks if self.may_be_asked(text) => {
                 let known = self.told.last().map(|it| (line.number, it.statement.clone()));
                 self.doubtful = self.doubtful.take().or(known);
                 if let Some((_, statement)) = &mut self.doubtful {
                     statement.push_line(text);
                 }
             }
-            _ => {
-                if label.is_some() {
-                    self.take_doubtful();
-                }
-                self.behind(label, rest, findings);
-            }
+            // Lines of the account are indented.
+            Part::Asks => self.pass_over(line),
+            // What others have written may go on here.
+            Part::Waits if is_indented && self.interruption.is_some() => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether a line within the details is none of them. Of a backend that is told before each
+    /// line the next entry ends them.
+    fn is_of_others(&self, line: &Line<'_>, label: Option<&str>) -> bool {
+        if !self.is_in_details() || Prefix::of_line(line).is_some() {
+            return false;
+        }
+        let is_marked = begins_with_date(line.text) || line.is_carried && !self.is_carried;
+        label.map_or(is_marked, |label| {
+            // With an error of others what it is about.
+            let goes_on = GOING_ON.iter().any(|labels| labels.contains(&label));
+            let is_theirs = goes_on && self.interruption.is_some() && !has_deadlock_hint(line.text);
+            OTHERS.contains(&label) || is_theirs
+        })
+    }
+
+    /// Whether the details are being told.
+    pub(super) fn is_in_details(&self) -> bool {
+        matches!(self.part, Part::Waits | Part::Asks)
+    }
+
+    /// Passes a line of others. The statement in which it stands may go on behind it.
+    pub(super) fn pass_over(&mut self, line: &Line<'_>) {
+        if self.is_in_details() {
+            self.interruption
+                .get_or_insert_with(|| {
+                    let last = self.told.last().map(|party| party.statement.clone());
+                    Interruption::at_line(line.number, last.unwrap_or_default())
+                })
+                .note_foreign(line.text);
+        }
+    }
+
+    /// Takes of a statement what is certain, where the account goes on behind it.
+    fn settle_interruption(&mut self) {
+        let doubtful = self.interruption.take().filter(|it| !it.is_certain());
+        if let (Some(doubtful), Some(party)) = (doubtful, self.told.last_mut()) {
+            self.lost.push(DeadlockGap::new(doubtful.line, DOUBTFUL_END));
+            party.statement = doubtful.before;
         }
     }
 
@@ -246,11 +313,13 @@ impl Reader {
         }
         self.pending.extend(pending);
         (self.announced, self.moment) = (Some(line.number), line.moment);
+        self.is_carried = line.is_carried;
         (self.used, self.last) = (self.used + 1, line.number);
     }
 
     /// Takes a sentence that tells of a wait.
     fn take_wait(&mut self, wait: Wait, line: &Line<'_>, label: Option<&str>, rest: &str) {
+        self.is_carried |= self.announced.is_none() && line.is_carried;
         (self.part, self.used) = (Part::Waits, self.used + 1);
         self.moment = self.moment.or(line.moment);
         self.source = line.source;
@@ -334,6 +403,7 @@ impl Reader {
             is_known.then_some((at, process, sql.trim_start()))
         });
         let Some((at, process, sql)) = known else { return false };
+        self.settle_interruption();
         self.take_doubtful();
         if text.len() == line.len() {
             self.indentation = Indentation::Lost;
@@ -369,6 +439,9 @@ impl Reader {
 
     /// Ends a deadlock that lacks something. One process alone is none.
     fn end_with(&mut self, mut gaps: Vec<DeadlockGap>, findings: &mut Findings) {
+        self.interruption.iter_mut().for_each(Interruption::note_end);
+        self.settle_interruption();
+        gaps.append(&mut self.lost);
         let count = self.told.iter().filter(|party| party.lock.is_some()).count();
         if (2..=PARTIES_MOST).contains(&count) {
             gaps.extend(self.gaps());
