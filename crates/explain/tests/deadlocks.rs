@@ -1509,3 +1509,70 @@ fn rows_with_dates_and_blank_lines_are_of_the_statement() {
         }
     }
 }
+
+/// A function that catches the error, or a level of the log without errors, leaves of a deadlock
+/// what `log_lock_waits` writes. It was passed over where another deadlock was told.
+#[test]
+fn a_process_that_has_found_a_deadlock_tells_one() {
+    let whole = TEXTS[3].1.lines().take(8).collect::<Vec<_>>().join("\n");
+    let found = |process: usize| {
+        let stamp = format!("2026-11-25 02:37:52.871 GMT [{process}]");
+        format!(
+            "{stamp} LOG:  process {process} detected deadlock while waiting for ShareLock on \
+             transaction 729 after 1000.123 ms\n{stamp} DETAIL:  Process holding the lock: 5759. \
+             Wait queue: .\n{stamp} CONTEXT:  while updating tuple (0,2) in relation \"stock\"\n\
+             {stamp} STATEMENT:  UPDATE stock\n"
+        )
+    };
+    let terse = "2026-11-25 02:37:52.872 GMT [77] ERROR:  deadlock detected\n";
+    for (text, told, unread) in [
+        (whole.clone(), 1, &[][..]),
+        (found(5758) + &whole, 1, &[][..]),
+        (found(5759) + &whole, 1, &[1][..]),
+        (found(77) + &found(5758) + &whole, 1, &[1][..]),
+        (found(5758) + &whole + "\n" + &found(5758), 1, &[13][..]),
+        (found(5758) + &found(5758) + &whole, 1, &[1][..]),
+        (found(77), 0, &[1][..]),
+        (found(77) + terse, 0, &[5][..]),
+        (found(77) + &found(5758) + terse + &whole, 1, &[9][..]),
+        (found(5758) + &found(77) + terse + &whole, 1, &[9][..]),
+    ] {
+        for text in [text.clone(), text.replace(" GMT [5758]", " GMT").replace(" GMT [77]", " GMT")]
+        {
+            let reading = read_deadlocks(&text);
+            assert_eq!((reading.tellings.len(), &reading.unread[..]), (told, unread), "{text}");
+            assert_eq!(reading.in_part, [], "{text}");
+        }
+    }
+}
+
+/// The words of PostgreSQL's translations, which may be what announces a deadlock, too.
+#[test]
+fn a_deadlock_that_was_found_is_known_in_any_language() {
+    for message in [
+        "LOG:  Prozess 77 hat Verklemmung festgestellt beim Warten auf ShareLock-Sperre auf \
+         Transaktion 729 nach 1000,123 ms",
+        "LOG:  el proceso 77 detectó un deadlock mientras esperaba ShareLock en transacción 729 \
+         después de 1000.123 ms",
+        "СООБЩЕНИЕ:  процесс 77 обнаружил взаимоблокировку, ожидая в режиме ShareLock блокировку \
+         \"транзакция 729\" в течение 1000.123 мс",
+        "日志:  进程 77 等待 事务 729 上的 ShareLock 达 1000.123 毫秒后检测到死锁",
+        "LOG:  プロセス77は、トランザクション 729上のShareLockに対し1000.123 ms待機する\
+         デッドロックを検知しました",
+        "로그:  77 PID 프로세스에서 ShareLock(729 트랜잭션) 대기중 1000.123ms 후에 교착 상태를 감지함",
+    ] {
+        let line = format!("2026-11-25 02:37:52.871 GMT [77] {message}\n");
+        let reading = read_deadlocks(&format!("{line}{}", TEXTS[3].1));
+        assert_eq!((reading.tellings.len(), &reading.unread[..]), (4, &[1][..]), "{message}");
+        let whole = TEXTS[3].1.replace("5758", "77");
+        let reading = read_deadlocks(&format!("{line}{whole}"));
+        assert_eq!((reading.tellings.len(), &reading.unread[..]), (4, &[][..]), "{message}");
+    }
+    // Waits that end otherwise are none.
+    let avoided = "2026-11-25 02:37:52.871 GMT [77] LOG:  process 77 avoided deadlock for \
+                   ShareLock on transaction 729 by rearranging queue order after 1000.123 ms\n\
+                   2026-11-25 02:37:52.871 GMT [77] LOG:  process 77 still waiting for ShareLock \
+                   on transaction 729 after 1000.123 ms\n";
+    let reading = read_deadlocks(avoided);
+    assert_eq!((reading.tellings.len(), &reading.unread[..]), (0, &[][..]));
+}

@@ -50,6 +50,27 @@ const HINTS: [&str; 12] = [
     "Consulte o log do servidor para obter detalhes",
     "Vedi il log del server per dettagli sulle query",
 ];
+/// What `log_lock_waits` writes of a process that has found a deadlock, behind its number: messages
+/// of PostgreSQL 10 to 18 for `detected deadlock while waiting for`. The error of it may not reach
+/// the log: `log_min_messages` leaves it out, or a function catches it.
+const DETECTIONS: [&str; 16] = [
+    "detected deadlock while waiting for",
+    "hat Verklemmung festgestellt beim Warten auf",
+    "detectó un deadlock mientras esperaba",
+    "a détecté un verrou mortel alors qu'il était en attente",
+    "ha individuato un deadlock mentre era in attesa",
+    "mendeteksi 'deadlock' ketika menunggu",
+    "wykrył zakleszczenie podczas oczekiwania",
+    "detectou impasse enquanto esperava",
+    "обнаружил взаимоблокировку, ожидая",
+    "upptäckte deadlock medan den väntade",
+    "виявив взаємне блокування, чекаючи",
+    "デッドロックを検知しました",
+    "교착 상태를 감지함",
+    "毫秒后检测到死锁",
+    "毫秒後偵測到死結",
+    "sonra deadlock tespit etti",
+];
 /// Labels of lines that quote statements, in which anything may stand.
 const QUOTING: [&str; 15] = [
     "LOG",
@@ -78,7 +99,7 @@ pub(super) fn is_deadlock_announcement(text: &str) -> bool {
         let from = words.len().checked_sub(end.len());
         from.is_some_and(|from| words.as_bytes()[from..].eq_ignore_ascii_case(end.as_bytes()))
     });
-    (is_said || is_loan(words)) && !text.contains("InnoDB")
+    (is_said || is_loan(words)) && !is_deadlock_detection(text) && !text.contains("InnoDB")
 }
 
 /// `ERROR:  … deadlock …`: a short message behind a label, in a language that is not known.
@@ -90,6 +111,11 @@ fn is_loan(text: &str) -> bool {
         && message.chars().count() <= MESSAGE_LETTERS_MOST
         && label.chars().all(char::is_alphabetic)
         && !QUOTING.contains(&label)
+}
+
+/// Whether an entry of a log tells that a process has found a deadlock while it waited for a lock.
+pub(super) fn is_deadlock_detection(text: &str) -> bool {
+    text.contains("Lock") && DETECTIONS.iter().any(|words| text.contains(words))
 }
 
 /// Whether a line has the hint that only a deadlock has.

@@ -32,6 +32,11 @@ pub(super) struct Findings {
     pub(super) unread: Vec<usize>,
     /// What those lack that are told.
     pub(super) gaps: Vec<DeadlockGap>,
+    /// The lines in which processes of a source say that they found a deadlock, as long as it is
+    /// not told.
+    detections: BTreeMap<(Source, u64), usize>,
+    /// Errors of each source that were not understood, of which no process is told.
+    nameless: BTreeMap<Source, usize>,
 }
 
 /// What is missing of a deadlock that is told in part: a text that was cut, wrapped or damaged.
@@ -49,10 +54,43 @@ impl DeadlockGap {
     }
 }
 
+/// Processes at the same time that have found a deadlock which is not told yet.
+const DETECTIONS_MOST: usize = 1_000;
 /// What is told of the lacks of one deadlock; more say nothing new.
 const GAPS_MOST: usize = 4;
 
 impl Findings {
+    /// Notes a process that says that it has found a deadlock: its error follows, if it is logged.
+    pub(super) fn note_detection(&mut self, source: Source, process: u64, line: usize) {
+        if self.detections.len() >= DETECTIONS_MOST {
+            self.leave_detections();
+        }
+        self.unread.extend(self.detections.insert((source, process), line));
+    }
+
+    /// Takes what one of these processes has said of the deadlock whose error is logged: of it is
+    /// told, or its error is what was not understood.
+    pub(super) fn take_detection(&mut self, source: Source, processes: &[u64]) {
+        let found = processes.iter().find_map(|it| self.detections.remove(&(source, *it)));
+        self.used += usize::from(found.is_some());
+    }
+
+    /// Notes an error that was not understood, of a process that is not told.
+    pub(super) fn note_nameless_error(&mut self, source: Source) {
+        *self.nameless.entry(source).or_default() += 1;
+    }
+
+    /// Takes those for deadlocks that were not understood whose error is not logged.
+    pub(super) fn leave_detections(&mut self) {
+        let mut nameless = std::mem::take(&mut self.nameless);
+        for ((source, _), line) in std::mem::take(&mut self.detections) {
+            match nameless.get_mut(&source).filter(|count| **count > 0) {
+                Some(count) => *count -= 1,
+                None => self.unread.push(line),
+            }
+        }
+    }
+
     /// Notes what the deadlock lacks that was told last.
     pub(super) fn note_gaps(&mut self, mut gaps: Vec<DeadlockGap>) {
         gaps.sort();

@@ -140,6 +140,7 @@ impl ReadersBySource {
         self.innodb.into_values().for_each(|mut one| one.end_deadlock(&mut self.findings));
         let open = self.postgres.into_values();
         open.for_each(|mut one| one.end_of_text(self.last, &mut self.findings));
+        self.findings.leave_detections();
         (self.findings, self.sources.len())
     }
 }

@@ -13,7 +13,9 @@
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
-use super::announcement::{has_deadlock_hint, is_deadlock_announcement, is_quoting_label};
+use super::announcement::{
+    has_deadlock_hint, is_deadlock_announcement, is_deadlock_detection, is_quoting_label,
+};
 use super::carried::Source;
 use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
@@ -134,6 +136,10 @@ pub(super) struct Reader {
     last: usize,
     /// Whether a server's own log tells it, which goes on behind the details.
     is_logged: bool,
+    /// Numbers before its announcement, of which one may be that of the process.
+    numbers: Vec<u64>,
+    /// The process that waits first: it has found the deadlock.
+    finder: Option<u64>,
     /// Whether something stood around its first line.
     is_carried: bool,
     /// What stands within the details, or the statement that is being told.
@@ -198,6 +204,12 @@ impl Reader {
         }
         if is_deadlock_announcement(text) {
             return self.announce(line, findings);
+        }
+        if let Some(process) = label.and_then(|_| detecting_process(rest)) {
+            if self.part == Part::Behind {
+                self.end_deadlock(findings);
+            }
+            return findings.note_detection(line.source, process, line.number);
         }
         if self.part == Part::Outside && self.announced.is_none() && has_deadlock_hint(text) {
             findings.unread.push(line.number);
@@ -313,7 +325,8 @@ impl Reader {
         }
         self.pending.extend(pending);
         (self.announced, self.moment) = (Some(line.number), line.moment);
-        self.is_carried = line.is_carried;
+        (self.source, self.is_carried) = (line.source, line.is_carried);
+        self.numbers = Prefix::of_line(line).map_or_else(Vec::new, |prefix| prefix.numbers);
         (self.used, self.last) = (self.used + 1, line.number);
     }
 
@@ -331,6 +344,7 @@ impl Reader {
         if self.told.len() > PARTIES_MOST {
             return;
         }
+        self.finder = self.finder.or(Some(wait.process));
         let english = sentence(rest).filter(|_| wait.blocker.is_some() && label != Some("LOG"));
         if english.is_some() {
             self.announced.get_or_insert(line.number);
@@ -433,8 +447,23 @@ impl Reader {
         let missing = "what is asked: the text ends with this line";
         let gap = is_cut.then(|| DeadlockGap::new(last, missing));
         self.end_with(gap.into_iter().collect(), findings);
-        findings.unread.extend(self.announced.take());
-        findings.unread.append(&mut self.pending);
+        self.leave_announced(findings);
+        for announced in std::mem::take(&mut self.pending) {
+            self.announced = Some(announced);
+            self.leave_announced(findings);
+        }
+    }
+
+    /// Notes an announcement of which nothing is told.
+    fn leave_announced(&mut self, findings: &mut Findings) {
+        let Some(line) = self.announced.take() else { return };
+        findings.unread.push(line);
+        let known = self.finder.as_slice();
+        let processes = if known.is_empty() { &self.numbers } else { known };
+        match processes {
+            [] => findings.note_nameless_error(self.source),
+            processes => findings.take_detection(self.source, processes),
+        }
     }
 
     /// Ends a deadlock that lacks something. One process alone is none.
@@ -457,11 +486,13 @@ impl Reader {
             findings.tellings.push(DeadlockTelling { parties, identity });
             findings.used += self.used;
             findings.note_gaps(gaps);
+            findings.take_detection(self.source, self.finder.as_slice());
         } else {
-            findings.unread.extend(self.announced);
+            self.leave_announced(findings);
         }
         let mut pending = std::mem::take(&mut self.pending);
-        *self = Reader { announced: pending.pop(), pending, ..Reader::default() };
+        let source = self.source;
+        *self = Reader { announced: pending.pop(), pending, source, ..Reader::default() };
     }
 
     /// What is missing of the deadlock that was told. Who is waited for is a party, too.
@@ -598,13 +629,27 @@ struct Wait {
     blocker: Option<u64>,
 }
 
+/// The process that says in an entry of a log that it has found a deadlock.
+fn detecting_process(text: &str) -> Option<u64> {
+    let text = head(text);
+    is_deadlock_detection(text).then(|| number_in(text))?.map(|(process, _)| process)
+}
+
+/// Whether a text ends with a time in milliseconds, as what `log_lock_waits` writes of a wait.
+fn has_time_at_end(text: &str) -> bool {
+    let until = text.rfind(|c: char| c.is_ascii_digit()).map_or(0, |at| at + 1);
+    let number = text[..until].trim_end_matches(|c: char| c.is_ascii_digit());
+    let before = number.strip_suffix(['.', ',']);
+    before.is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()))
+}
+
 /// Who waits, and for what: a process, a mode of lock, and behind it who is in the way.
 fn wait(text: &str) -> Option<Wait> {
     let text = sentence(text).unwrap_or(text);
     let (process, rest) = number_in(text)?;
     let mode = rest.split(|c: char| !c.is_ascii_alphabetic());
     let mode = mode.into_iter().find(|word| word.len() > 4 && word.ends_with("Lock"))?;
-    let last = number_at_end(rest)?;
+    let last = number_at_end(rest).filter(|_| !has_time_at_end(rest))?;
     let Some(english) = rest.strip_prefix(" waits for ") else {
         return Some(Wait { process, lock: translated(mode, rest), blocker: Some(last) });
     };
