@@ -15,6 +15,7 @@
 //! Sources: the checkers of Jepsen (bank, set, set-full, counter), <https://github.com/jepsen-io>;
 //! linearizability: Herlihy, Wing, *Linearizability*, ACM TOPLAS 12, 1990.
 
+mod accounts;
 mod bank;
 mod counter;
 mod effort;
@@ -90,6 +91,8 @@ pub struct ObjectJudgement {
 pub struct ObjectAssumptions {
     /// The total of a bank.
     pub total: Option<i64>,
+    /// The accounts of a bank, as they are named in the file.
+    pub accounts: Option<Vec<String>>,
     /// What a register held at the beginning, `nil` for nothing.
     pub initial: Option<String>,
 }
@@ -190,6 +193,9 @@ impl Operations {
             other if stated.total.is_some() => {
                 Err(format!("a {} has no total; only a bank has one", other.name()))
             }
+            other if stated.accounts.is_some() => {
+                Err(format!("a {} has no accounts; only a bank has some", other.name()))
+            }
             _ => Ok(()),
         }
     }
@@ -258,7 +264,7 @@ fn judged_alone(
     effort: &mut Effort,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     match workload {
-        Workload::Bank => bank::judge_bank(operations, stated.total),
+        Workload::Bank => bank::judge_bank(operations, stated.total, stated.accounts.as_deref()),
         Workload::Set => presence::judge_presence(operations),
         Workload::Counter => counter::judge_counter(operations),
         Workload::Register => linear::judge_register(operations, stated.initial.as_deref(), effort),
@@ -266,7 +272,8 @@ fn judged_alone(
     }
 }
 
-/// The finding of all keys: the first one that is broken, else the first one that is not told.
+/// The finding of all keys: the first one that is broken, else the first one that is not told. Keys
+/// of which nothing was compared say nothing of the others.
 fn together(is_keyed: bool, told: &[(&String, ObjectVerdict)]) -> ObjectVerdict {
     let broken = told.iter().find(|(_, finding)| matches!(finding, ObjectVerdict::Broken { .. }));
     let open = told.iter().find(|(_, finding)| matches!(finding, ObjectVerdict::CannotTell(_)));
@@ -278,10 +285,24 @@ fn together(is_keyed: bool, told: &[(&String, ObjectVerdict)]) -> ObjectVerdict 
         Some((key, ObjectVerdict::CannotTell(why))) => {
             ObjectVerdict::CannotTell(of_key(is_keyed, key, why))
         }
-        _ => match told {
-            [(_, only)] => only.clone(),
-            _ => ObjectVerdict::Holds(format!("each of {} keys is as it should be", told.len())),
-        },
+        _ => of_keys_in_order(told),
+    }
+}
+
+/// The finding of keys that are as they should be, as far as something of them was compared.
+fn of_keys_in_order(told: &[(&String, ObjectVerdict)]) -> ObjectVerdict {
+    if let [(_, only)] = told {
+        return only.clone();
+    }
+    let idle = told.iter().filter(|(_, one)| matches!(one, ObjectVerdict::NothingCompared(_)));
+    let (count, first) = (idle.clone().count(), idle.map(|(_, finding)| finding).next());
+    match first {
+        Some(nothing) if count == told.len() => nothing.clone(),
+        None => ObjectVerdict::Holds(format!("each of {} keys is as it should be", told.len())),
+        Some(_) => ObjectVerdict::Holds(format!(
+            "each of {} keys is as it should be; of {count} more nothing was compared",
+            told.len() - count
+        )),
     }
 }
 

@@ -59,6 +59,9 @@ pub(crate) struct Check {
     /// What the accounts of a bank add up to, where no read before the first transfer says it
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub total: Option<i64>,
+    /// The accounts of a bank, with commas, where reads do not have the same ones
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub accounts: Vec<String>,
     /// What a register held at the beginning, where no read before the first write says it; nil is
     /// nothing
     #[arg(long, value_name = "VALUE")]
@@ -79,9 +82,9 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         Input::Transactions(history, form) => (history, form),
         Input::Objects(operations) => return run_objects(flags, &operations),
     };
-    if flags.total.is_some() || flags.initial.is_some() {
-        let what =
-            "--total and --initial are of banks and registers, and the file has transactions";
+    if flags.total.is_some() || flags.initial.is_some() || !flags.accounts.is_empty() {
+        let what = "--total, --accounts and --initial are of banks and registers, and the file has \
+                    transactions";
         return Err(Failure::Usage(format!("{}: {what}", flags.file.display())));
     }
     if let Some(path) = &flags.export {
@@ -148,7 +151,11 @@ fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> 
         Check { anomalies: true, .. } => Some("--anomalies"),
         _ => None,
     };
-    let stated = ObjectAssumptions { total: flags.total, initial: flags.initial.clone() };
+    let stated = ObjectAssumptions {
+        total: flags.total,
+        accounts: (!flags.accounts.is_empty()).then(|| flags.accounts.clone()),
+        initial: flags.initial.clone(),
+    };
     let judged = operations.judge_workload(&stated);
     let judged =
         judged.map_err(|what| Failure::Usage(format!("{}: {what}", flags.file.display())))?;

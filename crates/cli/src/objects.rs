@@ -13,7 +13,9 @@ pub(crate) fn report_of(judged: ObjectJudgement) -> ObjectReport {
         ObjectVerdict::Broken { anomaly, evidence } => {
             (PropertyVerdict::broken_by(anomaly), evidence)
         }
-        ObjectVerdict::CannotTell(why) => (PropertyVerdict::cannot_tell(why), Vec::new()),
+        ObjectVerdict::CannotTell(why) | ObjectVerdict::NothingCompared(why) => {
+            (PropertyVerdict::cannot_tell(why), Vec::new())
+        }
     };
     ObjectReport {
         schema: VERDICTS_SCHEMA,

@@ -5,8 +5,10 @@
 //! ```
 //!
 //! The total is that of the reads before the first transfer, or one that the user states. Two reads
-//! whose totals differ contradict each other whatever it is.
+//! whose totals differ contradict each other whatever it is. Of which accounts a sum is says
+//! [`super::accounts`].
 
+use super::accounts::compare_accounts;
 use super::finding::ObjectVerdict;
 use super::operation::{Operation, Value, first_reads};
 
@@ -27,6 +29,11 @@ impl Total {
         match self {
             Total::Stated(amount) | Total::Shown(amount, _) => amount,
         }
+    }
+
+    /// Whether it is known from so many reads, and none is left that was compared with it.
+    fn is_of_all(self, reads: usize) -> bool {
+        matches!(self, Total::Shown(_, before) if before == reads)
     }
 
     fn told(self) -> String {
@@ -70,6 +77,7 @@ fn sum(balances: &[Option<i64>]) -> i128 {
 pub(super) fn judge_bank(
     operations: &[Operation],
     stated: Option<i64>,
+    accounts: Option<&[String]>,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut reads: Vec<(&Operation, Vec<Option<i64>>)> = Vec::new();
     for read in operations.iter().filter(|one| one.is_ok("read")) {
@@ -83,26 +91,12 @@ pub(super) fn judge_bank(
     if !missing.is_empty() {
         return Ok((broken("balance missing", missing.len(), reads.len(), &missing), Vec::new()));
     }
+    let told: Vec<&Operation> = reads.iter().map(|(read, _)| *read).collect();
+    let of_accounts = compare_accounts(&told, operations, accounts);
     let Some(total) = total(operations, stated)? else {
-        let (first, all) = &reads[0];
-        let other = reads.iter().find(|(_, other)| sum(other) != sum(all));
-        let Some((other, its)) = other else {
-            return Err(format!(
-                "no read was answered before the first transfer was sent, so that nothing says \
-                 what the accounts add up to; all {} reads add up to {}: state the total with \
-                 --total",
-                reads.len(),
-                sum(all)
-            ));
-        };
-        let evidence = vec![
-            format!("{} adds up to {}", first.display_text(), sum(all)),
-            format!("{} adds up to {}", other.display_text(), sum(its)),
-        ];
-        return Ok((
-            ObjectVerdict::Broken { anomaly: "two totals".to_owned(), evidence },
-            Vec::new(),
-        ));
+        let by_accounts =
+            of_accounts.verdict.filter(|it| matches!(it, ObjectVerdict::Broken { .. }));
+        return Ok((two_totals(&reads).or(by_accounts).ok_or_else(|| untold(&reads))?, Vec::new()));
     };
     let amount = i128::from(total.amount());
     let wrong: Vec<&Operation> =
@@ -116,12 +110,42 @@ pub(super) fn judge_bank(
              forbidden"
         ));
     }
-    let finding = if wrong.is_empty() {
-        ObjectVerdict::Holds(format!("each of {} reads adds up to {amount}", reads.len()))
-    } else {
+    notes.extend(of_accounts.note);
+    let finding = if !wrong.is_empty() {
         broken("wrong total", wrong.len(), reads.len(), &wrong)
+    } else if let Some(verdict) = of_accounts.verdict {
+        verdict
+    } else if total.is_of_all(reads.len()) {
+        ObjectVerdict::NothingCompared(
+            "no read was answered after a transfer was sent, so that nothing was compared with \
+             what the accounts added up to before; state the total with --total"
+                .to_owned(),
+        )
+    } else {
+        ObjectVerdict::Holds(format!("each of {} reads adds up to {amount}", reads.len()))
     };
     Ok((finding, notes))
+}
+
+/// Two reads that contradict each other, if there are any.
+fn two_totals(reads: &[(&Operation, Vec<Option<i64>>)]) -> Option<ObjectVerdict> {
+    let (first, all) = reads.first()?;
+    let (other, its) = reads.iter().find(|(_, other)| sum(other) != sum(all))?;
+    let evidence = vec![
+        format!("{} adds up to {}", first.display_text(), sum(all)),
+        format!("{} adds up to {}", other.display_text(), sum(its)),
+    ];
+    Some(ObjectVerdict::Broken { anomaly: "two totals".to_owned(), evidence })
+}
+
+/// Why nothing can be said of reads that agree.
+fn untold(reads: &[(&Operation, Vec<Option<i64>>)]) -> String {
+    format!(
+        "no read was answered before the first transfer was sent, so that nothing says what the \
+         accounts add up to; all {} reads add up to {}: state the total with --total",
+        reads.len(),
+        reads.first().map_or(0, |(_, all)| sum(all))
+    )
 }
 
 /// The total, where anything says it.

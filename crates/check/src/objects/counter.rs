@@ -64,18 +64,25 @@ pub(super) fn judge_counter(
     operations: &[Operation],
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     let bounds = Bounds::of(operations)?;
-    let mut count = 0;
+    let first = operations.iter().filter(|one| one.function == "add").map(|one| one.began).min();
+    let (mut count, mut compared) = (0, 0);
     let mut wrong = Vec::new();
     for read in operations.iter().filter(|one| one.is_ok("read")) {
         let value = read.result.as_number();
         let value = value.ok_or_else(|| format!("no number was read: {}", read.display_text()))?;
         let (low, high) = bounds.at(read);
         count += 1;
+        compared += usize::from(first.is_some_and(|first| first < read.ended));
         if !(low..=high).contains(&i128::from(value)) {
             wrong.push(format!("{}: it must be from {low} to {high}", read.display_text()));
         }
     }
     let notes = vec!["the counter is taken to begin at 0".to_owned()];
+    if wrong.is_empty() && compared == 0 {
+        let why = "no read was answered after a number was sent to be added, so that no sum was \
+                   compared; needed is a read behind an :add";
+        return Ok((ObjectVerdict::NothingCompared(why.to_owned()), notes));
+    }
     if wrong.is_empty() {
         return Ok((
             ObjectVerdict::Holds(format!("each of {count} reads is within its bounds")),

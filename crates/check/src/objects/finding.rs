@@ -12,6 +12,8 @@ pub enum ObjectVerdict {
         /// What shows it.
         evidence: Vec<String>,
     },
+    /// Nothing was answered that could have shown that they are not, and what is needed.
+    NothingCompared(String),
     /// It cannot be told, and why.
     CannotTell(String),
 }

@@ -163,7 +163,20 @@ pub(super) fn judge_register(
             LinearSearchResult::GaveUp(why) => ObjectVerdict::CannotTell(why),
         },
     };
-    Ok((finding, notes))
+    let before = if stated.is_some() { 0 } else { first_reads(operations).count() };
+    let answers = calls.iter().filter(|call| call.act.saw().is_some() && call.ended != NEVER);
+    let what = "no read and no compare-and-set was answered after a write was sent";
+    Ok((of_compared(finding, answers.count().saturating_sub(before), what), notes))
+}
+
+/// A finding, unless it holds and nothing was answered that could have shown that it does not.
+fn of_compared(finding: ObjectVerdict, answers: usize, what: &str) -> ObjectVerdict {
+    match finding {
+        ObjectVerdict::Holds(_) if answers == 0 => {
+            ObjectVerdict::NothingCompared(format!("{what}, so that nothing was compared"))
+        }
+        other => other,
+    }
 }
 
 /// Judges a mutex: acquire changes free to held, release held to free.
@@ -189,6 +202,10 @@ pub(super) fn mutex(
         }
         LinearSearchResult::GaveUp(why) => ObjectVerdict::CannotTell(why),
     };
+    // The first that acquires it finds it free, whatever the lock does.
+    let answers = calls.iter().filter(|call| call.ended != NEVER).count();
+    let what = "fewer than two operations were confirmed";
+    let finding = of_compared(finding, answers.saturating_sub(1), what);
     let (finding, of_fences) = judge_fences(operations, finding);
     let mut notes = vec!["the mutex is taken to begin free".to_owned()];
     notes.extend(of_fences);
