@@ -1576,3 +1576,28 @@ fn a_deadlock_that_was_found_is_known_in_any_language() {
     let reading = read_deadlocks(avoided);
     assert_eq!((reading.tellings.len(), &reading.unread[..]), (0, &[][..]));
 }
+
+/// A log that ends within a statement told it as whole, and one in a container's file told no
+/// statements at all as if none had been logged.
+#[test]
+fn statements_that_are_cut_are_told_in_part() {
+    for (at, behind) in [(0, ""), (1, ""), (2, ""), (3, "\t")] {
+        let (server, text) = TEXTS[at];
+        let lines = with_long_statements(text, behind);
+        let whole: Vec<_> = deadlock_clusters(&lines.join("\n"));
+        let wholes: Vec<_> = whole.iter().flat_map(statements).collect();
+        for end in 1..lines.len() {
+            let cut = &lines[..end];
+            let carried = cut.iter().enumerate();
+            let carried =
+                carried.map(|(at, line)| format!("2026-11-25T10:00:00.{at:09}Z stderr F {line}"));
+            for text in [cut.join("\n"), carried.collect::<Vec<_>>().join("\n")] {
+                let reading = read_deadlocks(&text);
+                let is_said = !reading.in_part.is_empty() || !reading.unread.is_empty();
+                let told = gather_deadlocks(reading.tellings).clusters;
+                let are_whole = told.iter().flat_map(statements).all(|it| wholes.contains(&it));
+                assert!(are_whole || is_said, "{server}, {end}: {told:?}");
+            }
+        }
+    }
+}

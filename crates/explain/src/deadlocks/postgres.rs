@@ -336,8 +336,8 @@ impl Reader {
         (self.part, self.used) = (Part::Waits, self.used + 1);
         self.moment = self.moment.or(line.moment);
         self.source = line.source;
-        self.is_logged |=
-            label.is_some() && (begins_with_date(line.text) || Prefix::of_line(line).is_some());
+        // A client begins a line with its label.
+        self.is_logged |= label.is_some_and(|it| !line.text.trim_start().starts_with(it));
         if label.is_none() && !line.text.starts_with(char::is_whitespace) {
             self.indentation = Indentation::Lost;
         }
@@ -443,9 +443,13 @@ impl Reader {
 
     /// Ends it where the text does, with this line.
     pub(super) fn end_of_text(&mut self, last: usize, findings: &mut Findings) {
-        let is_cut = self.is_logged && self.last == last && self.part == Part::Waits;
-        let missing = "what is asked: the text ends with this line";
-        let gap = is_cut.then(|| DeadlockGap::new(last, missing));
+        let is_cut = self.is_logged && self.last == last;
+        let missing = match self.part {
+            Part::Waits => Some("what is asked: the text ends with this line"),
+            Part::Asks => Some("what follows this line, with which the text ends"),
+            Part::Outside | Part::Behind => None,
+        };
+        let gap = missing.filter(|_| is_cut).map(|missing| DeadlockGap::new(last, missing));
         self.end_with(gap.into_iter().collect(), findings);
         self.leave_announced(findings);
         for announced in std::mem::take(&mut self.pending) {
