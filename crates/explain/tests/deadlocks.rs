@@ -1601,3 +1601,34 @@ fn statements_that_are_cut_are_told_in_part() {
         }
     }
 }
+
+/// Without the line of its thread a transaction was told as one whose statement was not logged, and
+/// a statement without its first line as another one.
+#[test]
+fn what_stands_before_a_statement_is_missed() {
+    for (server, text) in &TEXTS[..3] {
+        let lines = with_long_statements(text, "");
+        let thread = lines.iter().position(|line| line.contains("thread id ")).unwrap();
+        let with_start = |start: &str| {
+            let mut lines = lines.clone();
+            lines[thread + 1] = start.to_owned();
+            lines
+        };
+        let mut threadless = lines.clone();
+        threadless.remove(thread);
+        for lines in [threadless, with_start("= 7"), with_start("(7, 'a'), (8, 'b')")] {
+            assert_eq!(unasked(&lines), 1, "{server}: {lines:?}");
+        }
+        // A transaction of the server itself has neither thread nor statement.
+        let asked = lines[thread..].iter().position(|line| line.starts_with("AND i = ")).unwrap();
+        let mut own = lines.clone();
+        own.drain(thread..=thread + asked);
+        assert_eq!(unasked(&own), 0, "{server}");
+    }
+}
+
+/// How often it is said that nobody knows what a transaction asks.
+fn unasked(lines: &[String]) -> usize {
+    let gaps = read_deadlocks(&lines.join("\n")).in_part;
+    gaps.iter().filter(|gap| gap.missing.contains(" asks")).count()
+}

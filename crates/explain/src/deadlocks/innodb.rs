@@ -55,6 +55,8 @@ const LOCKS_MOST: usize = 2_000;
 /// What is missing of a lock whose line is cut.
 const CUT_LOCK: &str = "the end of the line of a lock";
 
+/// With what no statement begins: what was before it is lost.
+const NO_BEGINNINGS: [char; 11] = ['?', '=', ',', ')', '<', '>', '.', '|', '*', '+', '%'];
 /// The heading of a part of the monitor that tells one transaction as a deadlock's are told.
 const FOREIGN_KEY_ERROR: &str = "LATEST FOREIGN KEY ERROR";
 /// Headings of its other parts.
@@ -163,6 +165,8 @@ struct Party {
     line: usize,
     /// Thread and query, by which the transaction is known again on any server.
     thread: String,
+    /// The first line that may be of its statement, where the line of its thread was lost.
+    unclear: Option<usize>,
     /// Names in its statement, in small letters.
     names: BTreeSet<String>,
     /// Lines that were taken before its first one.
@@ -362,6 +366,7 @@ impl Reader {
             Part::Head if line.contains("thread id ") => {
                 if let Some(party) = self.parties.last_mut() {
                     party.thread = text_beginning(thread(line), NAME_BYTES_MOST).to_owned();
+                    party.unclear = None;
                 }
                 if line.trim_end().len() == thread(line).len() && line.contains("query id ") {
                     self.gaps.push(DeadlockGap::new(number, "the end of the line of a thread"));
@@ -389,7 +394,12 @@ impl Reader {
                     lock.take_record_line(line);
                 }
             }
-            Part::Outside | Part::Head | Part::ForeignKeyError { .. } => {}
+            Part::Head => {
+                if let Some(party) = self.parties.last_mut().filter(|_| !is_of_a_head(line)) {
+                    party.unclear.get_or_insert(number);
+                }
+            }
+            Part::Outside | Part::ForeignKeyError { .. } => {}
         }
     }
 
@@ -455,6 +465,11 @@ impl Reader {
                 statement = doubtful.before;
             }
             party.told.statement = statement.with_holes(Dialect::Mysql);
+            if party.told.statement.trim_start_matches('(').starts_with(NO_BEGINNINGS) {
+                let missing =
+                    format!("the beginning of what transaction {} asks", party.transaction);
+                self.gaps.push(DeadlockGap::new(party.line, missing));
+            }
             party.names = names_in(&party.told.statement);
         }
     }
@@ -527,6 +542,12 @@ impl Reader {
             let missing = format!("what transaction {} waits for", party.transaction);
             gaps.push(DeadlockGap::new(party.line, missing));
         }
+        let unclear = self.parties.iter().filter_map(|party| Some((party.unclear?, party)));
+        for (line, party) in unclear {
+            let missing =
+                format!("the thread of transaction {}, and what it asks", party.transaction);
+            gaps.push(DeadlockGap::new(line, missing));
+        }
         let are_all_told = self.parties.iter().all(|party| self.tells(party, LockState::Held));
         let untold = self.parties.iter().filter(|party| !self.tells(party, LockState::Held));
         for party in untold.filter(|_| self.tells_holders) {
@@ -579,6 +600,23 @@ fn thread(line: &str) -> &str {
 fn is_cut(line: &str) -> bool {
     let rest = &line[thread(line).len()..];
     (1..=2).contains(&rest.split_whitespace().count())
+}
+
+/// Whether a line may stand between the first line of a transaction and that of its thread.
+fn is_of_a_head(line: &str) -> bool {
+    const WORDS: [&str; 7] = [
+        "mysql tables in use ",
+        "LOCK WAIT",
+        "ROLLING BACK",
+        "COMMITTING",
+        "Trx read view ",
+        "Trx #rec lock waits ",
+        "estimating records",
+    ];
+    line.is_empty()
+        || WORDS.iter().any(|words| line.starts_with(words))
+        || line.contains(" lock struct(s)")
+        || line.contains("undo log entries ")
 }
 
 /// `ann Searching rows for update`
