@@ -1632,3 +1632,21 @@ fn unasked(lines: &[String]) -> usize {
     let gaps = read_deadlocks(&lines.join("\n")).in_part;
     gaps.iter().filter(|gap| gap.missing.contains(" asks")).count()
 }
+
+/// A comparison at the beginning of a line was taken for a quotation, and a label in a literal for
+/// that of another entry.
+#[test]
+fn lines_of_statements_that_look_otherwise_are_theirs() {
+    let asked = "UPDATE stock SET qty = qty + ?, note = ? WHERE w = ? AND i > ? AND x = ? OR x > ?";
+    for (at, behind) in [(0, ""), (1, ""), (2, ""), (3, "\t")] {
+        let (server, text) = TEXTS[at];
+        let lines: Vec<&str> = text.lines().take(40).collect();
+        let rest = ["> 1", "AND x = 'ERROR:  y'", "OR x", "  > 7"];
+        let rest = rest.map(|line| format!("\n{behind}{line}")).concat();
+        let mut text = lines.join("\n");
+        for row in [" = 1", " = 2"] {
+            text = text.replace(&format!(" AND i{row}"), &format!(" AND i{rest}"));
+        }
+        assert_eq!(statements(&deadlock_clusters(&text)[0]), [asked; 2], "{server}: {text}");
+    }
+}

@@ -16,6 +16,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::order::{MONTHS, is_date};
 use crate::beginning::text_beginning;
 
+/// What stands in the lines of a deadlock, and hardly in the rest of a comparison.
+const TELLING: [&str; 5] = ["eadlock", "TRANSACTION", "Lock", "LOCKS", "thread id "];
 /// Prefixes of one line that are taken off, one behind the other.
 const PREFIXES_MOST: usize = 6;
 /// Of so many lines one has the name of a container where they are of a composition.
@@ -79,13 +81,25 @@ impl Containers {
 #[derive(Debug)]
 pub(super) struct Carrier {
     containers: Containers,
+    /// Whether lines are of a quotation: `> 5` is a line of a statement, too.
+    are_quoted: bool,
     grep: Option<GrepOutput>,
 }
 
 impl Carrier {
     pub(super) fn from_text(text: &str) -> Carrier {
-        Carrier { containers: Containers::of(text), grep: GrepOutput::of(text) }
+        let (containers, grep) = (Containers::of(text), GrepOutput::of(text));
+        Carrier { containers, are_quoted: are_quoted(text), grep }
     }
+}
+
+/// Whether a text has the quotation of a log: a line of it speaks of a deadlock, or of who waits.
+fn are_quoted(text: &str) -> bool {
+    text.contains('>')
+        && text.split('\n').any(|line| {
+            let behind = quoted(line_head(line));
+            behind.is_some_and(|behind| TELLING.iter().any(|words| behind.rest.contains(words)))
+        })
 }
 
 /// What `grep -C` writes before lines: a file's name, a line's number, or both, with a colon behind
@@ -189,7 +203,7 @@ pub(super) fn without_prefixes<'t>(
     }
     for _ in 0..PREFIXES_MOST {
         let head = line_head(rest);
-        let Some(behind) = prefix(head, carrier.containers) else { break };
+        let Some(behind) = prefix(head, carrier) else { break };
         rest = &rest[head.len() - behind.rest.len()..];
         source = behind.name.map_or(source, |name| source.child_named(name));
     }
@@ -197,13 +211,13 @@ pub(super) fn without_prefixes<'t>(
 }
 
 /// The prefix with which a line begins, by its first character.
-fn prefix(head: &str, containers: Containers) -> Option<Behind<'_>> {
-    let composed = |head| match containers {
+fn prefix<'t>(head: &'t str, carrier: &Carrier) -> Option<Behind<'t>> {
+    let composed = |head| match carrier.containers {
         Containers::Named => composed(head),
         Containers::Unnamed => None,
     };
     match head.bytes().next()? {
-        b' ' | b'\t' | b'>' => quoted(head),
+        b' ' | b'\t' | b'>' => quoted(head).filter(|_| carrier.are_quoted),
         b'[' => of_a_pod(head),
         b'<' => of_rfc5424(head),
         b'0'..=b'9' => timed(head).or_else(|| composed(head)),

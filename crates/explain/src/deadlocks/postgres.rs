@@ -194,7 +194,13 @@ impl Reader {
         }
         self.last = line.number;
         let is_indented = text.starts_with(char::is_whitespace);
-        let (label, rest) = unlabelled(text.trim_start());
+        let (label, rest) = match unlabelled(text.trim_start()) {
+            // `x = 'ERROR:  y'` is a line of a statement.
+            (Some(label), _) if is_indented && is_in_quotes(text, label) => {
+                (None, text.trim_start())
+            }
+            labelled => labelled,
+        };
         if self.is_quoting && (is_indented || !begins_another(line, label)) {
             return;
         }
@@ -616,6 +622,11 @@ fn unlabelled(text: &str) -> (Option<&str>, &str) {
     let is_label = label.chars().all(|c: char| c.is_alphabetic() && !c.is_lowercase())
         || ["Detail", "Hint", "Where"].contains(&label);
     if !label.is_empty() && is_label { (Some(label), rest.trim_start()) } else { (None, text) }
+}
+
+/// Whether a mark of a literal stands before a label.
+fn is_in_quotes(text: &str, label: &str) -> bool {
+    text.split(label).next().is_some_and(|before| before.contains(['\'', '"']))
 }
 
 /// Where the English sentence of a wait begins, whatever stands before it: `Process 7 waits for `.
