@@ -1650,3 +1650,33 @@ fn lines_of_statements_that_look_otherwise_are_theirs() {
         assert_eq!(statements(&deadlock_clusters(&text)[0]), [asked; 2], "{server}: {text}");
     }
 }
+
+/// A jsonlog had a backend of its own for each of its records, and where an error was not logged,
+/// what was undone of the text lost deadlocks that it tells.
+#[test]
+fn records_of_a_jsonlog_are_of_their_backend() {
+    let found = |process: usize| {
+        format!(
+            "{{\"pid\":{process},\"error_severity\":\"LOG\",\"state_code\":\"00000\",\"message\":\
+             \"process {process} detected deadlock while waiting for ShareLock on transaction 7 \
+             after 1000.123 ms\",\"statement\":\"UPDATE a\\nSET x = 1\"}}\n"
+        )
+    };
+    let told = "{\"pid\":41,\"error_severity\":\"ERROR\",\"state_code\":\"40P01\",\"message\":\
+                \"deadlock detected\",\"detail\":\"Process 41 waits for ShareLock on transaction 9; \
+                blocked by process 55.\\nProcess 55 waits for ShareLock on transaction 8; blocked \
+                by process 41.\\nProcess 41: UPDATE a\\nSET x = 1\\nProcess 55: UPDATE a\\nSET x = \
+                2\"}\n";
+    let other =
+        "{\"pid\":77,\"error_severity\":\"LOG\",\"message\":\"checkpoint starting: time\"}\n";
+    for (text, unread) in [
+        (found(41) + told, &[][..]),
+        (found(41) + other + told, &[]),
+        (found(77) + told + other, &[1]),
+        (found(41) + told + &found(41) + &found(77), &[3, 4]),
+    ] {
+        let reading = read_deadlocks(&text);
+        let told = (reading.tellings.len(), &reading.unread[..], reading.in_part.len());
+        assert_eq!(told, (1, unread, 0), "{text}");
+    }
+}

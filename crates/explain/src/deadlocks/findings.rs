@@ -35,6 +35,8 @@ pub(super) struct Findings {
     /// The lines in which processes of a source say that they found a deadlock, as long as it is
     /// not told.
     detections: BTreeMap<(Source, u64), usize>,
+    /// How many of the unread are of processes that found one, without an error.
+    pub(super) errorless: usize,
     /// Errors of each source that were not understood, of which no process is told.
     nameless: BTreeMap<Source, usize>,
 }
@@ -65,7 +67,9 @@ impl Findings {
         if self.detections.len() >= DETECTIONS_MOST {
             self.leave_detections();
         }
-        self.unread.extend(self.detections.insert((source, process), line));
+        let before = self.detections.insert((source, process), line);
+        self.errorless += usize::from(before.is_some());
+        self.unread.extend(before);
     }
 
     /// Takes what one of these processes has said of the deadlock whose error is logged: of it is
@@ -86,7 +90,10 @@ impl Findings {
         for ((source, _), line) in std::mem::take(&mut self.detections) {
             match nameless.get_mut(&source).filter(|count| **count > 0) {
                 Some(count) => *count -= 1,
-                None => self.unread.push(line),
+                None => {
+                    self.errorless += 1;
+                    self.unread.push(line);
+                }
             }
         }
     }

@@ -474,10 +474,13 @@ impl Opener<'_> {
         }
         let source = object.source_texts().fold(source, Source::child_named);
         if object.has_field("error_severity") {
-            self.source = source.or(self.source).child_named(object.text_field("pid"));
             let told =
                 ["error_severity", "state_code", "message", "detail", "context", "statement"];
-            return self.record(number, told.map(|name| object.text_field(name)));
+            let server = source.or(self.source);
+            self.source = server.child_named(object.text_field("pid"));
+            self.record(number, told.map(|name| object.text_field(name)));
+            self.source = server;
+            return;
         }
         if object.has_field("err_code") && object.has_field("msg") {
             self.source = source.or(self.source);

@@ -77,6 +77,8 @@ pub struct DeadlockReading {
     pub passed_over: usize,
     /// Numbers of lines, from 1, that speak of a deadlock of which nothing was understood.
     pub unread: Vec<usize>,
+    /// How many of these tell that a process has found a deadlock, of which no error is logged.
+    pub errorless: usize,
     /// What the deadlocks lack that are told in part.
     pub in_part: Vec<DeadlockGap>,
     /// What was undone of what had become of the text.
@@ -92,9 +94,9 @@ pub struct DeadlockReading {
 }
 
 impl DeadlockReading {
-    /// In how many places something of a deadlock is missing.
+    /// In how many places something of a deadlock is missing that may stand in the text.
     fn lacks(&self) -> usize {
-        self.unread.len() + self.in_part.len()
+        (self.unread.len() + self.in_part.len()).saturating_sub(self.errorless)
     }
 
     /// The same with the lines of the text that came, which had so many.
@@ -172,7 +174,8 @@ fn read_repaired(text: &str) -> DeadlockReading {
         reading.of_repaired(&repaired, plain.lines)
     });
     let better = tried.filter(|one| {
-        let is_better = is_untold || one.lacks() < plain.lacks();
+        let is_better =
+            is_untold || one.lacks() < plain.lacks() && one.tellings.len() >= plain.tellings.len();
         is_better && one.twice.is_none() && !one.tellings.is_empty()
     });
     better.min_by_key(DeadlockReading::lacks).unwrap_or(plain)
@@ -224,6 +227,7 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
         lines: passed.lines,
         passed_over: passed.lines.saturating_sub(findings.used),
         unread,
+        errorless: findings.errorless,
         in_part,
         repairs: Vec::new(),
         client_errors,
