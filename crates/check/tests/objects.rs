@@ -102,7 +102,7 @@ fn accounts_of_a_bank_are_the_same_in_all_reads() {
         ("{0 100}", "{0 95, 1 5}", "?", "", ""),
         // A confirmed transfer names an account that no read has.
         ("{0 100}", "{0 100}", "?", "", ""),
-        ("{}", "{}", "?", "", ""),
+        ("{}", "{}", "?", "-", "-"),
         ("{0 60, 1 40}", "{0 55, 2 45}", "?", "unexpected account", ""),
         ("{0 60, 1 40}", "{0 55, 1 35, 2 1}", "wrong total", "wrong total", "wrong total"),
         // An account in each place of a row.

@@ -115,6 +115,8 @@ pub(super) fn judge_bank(
         broken("wrong total", wrong.len(), reads.len(), &wrong)
     } else if let Some(verdict) = of_accounts.verdict {
         verdict
+    } else if stated.is_none() && reads.iter().all(|(_, all)| all.is_empty()) {
+        ObjectVerdict::NothingCompared("no read has an account: there is nothing to add up".into())
     } else if total.is_of_all(reads.len()) {
         ObjectVerdict::NothingCompared(
             "no read was answered after a transfer was sent, so that nothing was compared with \
