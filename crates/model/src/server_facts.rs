@@ -415,6 +415,9 @@ pub const FACTS: &[ServerFact] = &[
         at(POSTGRES, from(17_00_00),
            View("pg_stat_bgwriter, pg_stat_checkpointer", "buffers_clean + buffers_written")),
     ]),
+    counter("pages_written_twice", "pages", Pages, &[
+        at(BOTH, ANY, Status("Innodb_dblwr_pages_written")),
+    ]),
     counter("fsyncs", "syncs", Log, &[
         at(BOTH, ANY, Status("Innodb_data_fsyncs")),
         at(POSTGRES, [14_00_00, 18_00_00], View("pg_stat_wal", "wal_sync")),
