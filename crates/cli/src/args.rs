@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use dbdyno_model::{
     Arrivals, Cache, Counting, Dialect, Gate, Idle, ImageUse, IntervalChoice, JudgingRule,
-    KeepMemory, Pin, Plan, Question, Quiet, RoundSchedule, Slo, Think, USUAL_BUDGET_TEXT,
+    KeepMemory, Pin, Plan, Question, Quiet, RoundSchedule, Slo, Think, USUAL_BUDGET_TEXT, terms,
 };
 use dbdyno_workload::draw;
 
@@ -274,6 +274,11 @@ pub(crate) struct Compare {
     /// Name of the run, to find it again as @NAME
     #[arg(long, value_name = "NAME", value_parser = values::parse_name, help_heading = "Output")]
     pub name: Option<String>,
+    /// What is to be remembered of the run, on one line: dbdyno history tells it among what may have
+    /// caused a change
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
+          value_parser = terms::line_of_text, help_heading = "Output", hide_short_help = true)]
+    pub note: String,
     /// Also write the report to this file
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<PathBuf>,
@@ -297,6 +302,7 @@ impl Compare {
                     (false, true) => Counting::Beside,
                     (false, false) => Counting::No,
                 },
+                note: self.note.clone(),
                 ..Question::default()
             },
             schedule: RoundSchedule {

@@ -70,7 +70,8 @@ fn in_shell(word: &str) -> String {
     }
 }
 
-fn quoted(word: &str) -> String {
+/// A word in quotes, as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

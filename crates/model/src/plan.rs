@@ -155,6 +155,8 @@ pub struct Question {
     pub seed: u64,
     /// Whether instructions per operation are counted, too.
     pub counting: Counting,
+    /// What the user wants to remember of the run, on one line; nothing is done by it.
+    pub note: String,
 }
 
 /// One client, and a table of a million rows.
@@ -169,6 +171,7 @@ impl Default for Question {
             rows: 1_000_000,
             seed: 1,
             counting: Counting::No,
+            note: String::new(),
         }
     }
 }

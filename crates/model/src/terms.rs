@@ -14,8 +14,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::command::quoted;
 use crate::count::Counting;
 use crate::driving::Driving;
+use crate::foreign::is_nonprinting;
 use crate::idle::Idle;
 use crate::keep_memory::KeepMemory;
 use crate::method::IntervalChoice;
@@ -59,6 +61,10 @@ pub const TERMS: &[Term] = &[
         Counting::Only => "--count-only".to_owned(),
         Counting::No | Counting::Beside => "--count".to_owned(),
     }),
+    // What changed around the servers, such as a kernel, is what a history is asked for.
+    term!(question.note)
+        .flag_as(|plan| format!("--note {}", quoted(&plan.question.note)))
+        .fact_where_unusual(),
     term!(schedule.lead_in_ns).in_column().amount("nanoseconds before it"),
     term!(schedule.warm_up_ns).in_column().amount("nanoseconds of warming up"),
 ];
@@ -278,6 +284,20 @@ fn text_of(field: &impl fmt::Display) -> TermValue {
     TermValue::Text(field.to_string())
 }
 
+/// Of a text that a user wrote.
+const TEXT_MOST: usize = 200;
+
+/// A line of text without characters that steer.
+///
+/// # Errors
+/// A sentence that says what is wanted.
+pub fn line_of_text(text: &str) -> Result<String, String> {
+    if text.chars().any(is_nonprinting) || text.chars().count() > TEXT_MOST {
+        return Err(format!("write one line of at most {TEXT_MOST} characters that can be seen"));
+    }
+    Ok(text.to_owned())
+}
+
 /// Types of fields: which value each is, and what reads its text.
 macro_rules! term_fields {
     ($($name:ty: $value:expr, $read:expr;)+) => {
@@ -299,6 +319,7 @@ term_fields! {
     Option<u64>: |field: &Option<u64>| field.map_or(TermValue::Absent, TermValue::Number),
         |text| number(text).map(Some);
     f64: |field: &f64| TermValue::Share(*field), number;
+    String: text_of, line_of_text;
     Counting: text_of, str::parse;
     Driving: text_of, str::parse;
     Idle: text_of, str::parse;
@@ -326,6 +347,7 @@ mod tests {
                 rows: 100_000,
                 seed: u64::MAX,
                 counting: Counting::Only,
+                note: "kernel 6.8, it's new".to_owned(),
                 ..usual
             },
             schedule: RoundSchedule {
@@ -368,7 +390,7 @@ mod tests {
     #[test]
     fn a_text_that_is_no_value_is_told() {
         for term in TERMS {
-            let told = term.read(&mut Plan::default(), "between").unwrap_err();
+            let told = term.read(&mut Plan::default(), "be\ntween").unwrap_err();
             assert!(!told.is_empty(), "{}", term.name);
         }
         let pairs = Term::from_name("pairs").unwrap();
@@ -392,7 +414,7 @@ mod tests {
         assert_eq!(
             of(&unusual(), CommandPlace::WhereUnusual).join(" "),
             "--idle poll --keep-memory never --reloads 2 --slice none --interval robust --think \
-             8s..12s --count-only"
+             8s..12s --count-only --note 'kernel 6.8, it'\\''s new'"
         );
     }
 }

@@ -114,6 +114,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                     text: "name = 'é'\n\tgroup = \"point\"".into(),
                 }],
                 counting: dbdyno_model::Counting::Beside,
+                note: format!("{} fillings", second.0),
             },
             schedule: RoundSchedule {
                 pairs: second.0,
