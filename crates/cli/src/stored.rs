@@ -36,15 +36,16 @@ pub(crate) fn list_runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
 /// Columns between what every run has.
 const GAP: usize = 2;
 
-/// A line for each run: what every one has in columns, then the arms and the name, which tell runs
-/// apart.
+/// A line for each run: what every one has in columns, then the arms, the name and the note, which
+/// tell runs apart.
 fn listed(runs: &[&RunSummary]) -> Document {
     let heads: Vec<[String; 4]> = runs.iter().map(|run| head(run)).collect();
     let widths: [usize; 4] =
         std::array::from_fn(|at| heads.iter().map(|head| head[at].len()).max().unwrap_or(0) + GAP);
     let items = runs.iter().zip(heads).map(|(run, head)| {
         let name = run.name.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
-        let item = LabelledItem::new(run.arms.join(" → ") + &name);
+        let note = run.note.as_deref().map(|note| format!("   {note}")).unwrap_or_default();
+        let item = LabelledItem::new(run.arms.join(" → ") + &name + &note);
         head.into_iter().zip(widths).fold(item, |item, (text, width)| item.with_label(text, width))
     });
     Document::from(vec![vec![Element::Items(items.collect())]])

@@ -47,6 +47,8 @@ pub struct RunSummary {
     pub status: RunStatus,
     /// The run that it was made to explain, if it is a trial.
     pub explains: Option<RunId>,
+    /// What its user wanted to remember of it.
+    pub note: Option<String>,
 }
 
 /// What a store holds.
@@ -99,7 +101,8 @@ const SELECT_SUMMARIES: &str = "SELECT id, name, \
      (SELECT count(label) FROM plan_stage WHERE run = seq) * \
      (SELECT count(*) FROM plan_clients WHERE run = seq), \
      (SELECT count(*) FROM round WHERE round.run = run.seq), pairs, status, \
-     (SELECT e.id FROM trial t JOIN run e ON e.seq = t.explains WHERE t.run = run.seq) \
+     (SELECT e.id FROM trial t JOIN run e ON e.seq = t.explains WHERE t.run = run.seq), \
+     (SELECT value FROM plan_term WHERE plan_term.run = run.seq AND plan_term.name = 'note') \
      FROM run ORDER BY seq DESC";
 
 impl Store {
@@ -234,6 +237,7 @@ impl Reader<'_> {
             rounds_planned: cells.saturating_mul(arms.len() as u64 * u64::from(pairs)),
             status: self.status(&self.get::<String>(row, 7, place)?)?,
             explains: self.get::<Option<String>>(row, 8, place)?.map(RunId),
+            note: self.get(row, 9, place)?,
             arms,
         })
     }
