@@ -274,8 +274,8 @@ pub(crate) struct Compare {
     /// Name of the run, to find it again as @NAME
     #[arg(long, value_name = "NAME", value_parser = values::parse_name, help_heading = "Output")]
     pub name: Option<String>,
-    /// What is to be remembered of the run, on one line: dbdyno history tells it among what may have
-    /// caused a change
+    /// What is to be remembered of the run, on one line: dbdyno runs shows it, and dbdyno history
+    /// tells it among what may have caused a change
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
           value_parser = terms::line_of_text, help_heading = "Output", hide_short_help = true)]
     pub note: String,

@@ -13,6 +13,7 @@
 
 use crate::count::Counting;
 use crate::plan::Plan;
+use crate::shell::{in_shell, quoted_word};
 use crate::stage::Stage;
 use crate::terms::{CommandPlace, TERMS};
 
@@ -30,7 +31,7 @@ impl Plan {
     /// of it come after.
     pub fn command_line(&self, wanted: &WantedWords) -> String {
         let question = &self.question;
-        let arms = self.arms.values().map(|arm| quoted(&arm.to_string()));
+        let arms = self.arms.values().map(|arm| quoted_word(&arm.to_string()));
         let stages: Vec<String> = question.stages.iter().map(Stage::to_string).collect();
         let clients: Vec<String> = question.clients.iter().map(u32::to_string).collect();
         let files = question.files.iter().map(|file| in_shell(&file.file));
@@ -60,21 +61,6 @@ impl Plan {
     }
 }
 
-/// A word as a shell takes it. Names of loads and files may come from a store of somebody else, and
-/// the command is shown to be copied.
-fn in_shell(word: &str) -> String {
-    if word.chars().all(|c| c.is_ascii_alphanumeric() || "_./,:=@%+-".contains(c)) {
-        word.to_owned()
-    } else {
-        quoted(word)
-    }
-}
-
-/// A word in quotes, as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,15 +69,6 @@ mod tests {
     /// What a name has in it is never carried out by the shell into which the command is copied.
     #[test]
     fn names_are_quoted_where_a_shell_would_read_them() {
-        for (word, shown) in [
-            ("warm:60s:scan,read-write", "warm:60s:scan,read-write"),
-            ("scan?rows=5", "'scan?rows=5'"),
-            ("`touch y`", "'`touch y`'"),
-            ("a|b>c", "'a|b>c'"),
-            ("it's", r"'it'\''s'"),
-        ] {
-            assert_eq!(in_shell(word), shown);
-        }
         let mut plan = Plan::default();
         plan.question.files =
             vec![LoadFile { file: "x';touch y;'.toml".to_owned(), text: String::new() }];

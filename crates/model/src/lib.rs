@@ -62,6 +62,7 @@ pub mod secret;
 pub mod series;
 pub mod server_facts;
 pub mod setting;
+mod shell;
 pub mod stage;
 pub mod stopping;
 pub mod target;

@@ -14,7 +14,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::command::quoted;
 use crate::count::Counting;
 use crate::driving::Driving;
 use crate::foreign::is_nonprinting;
@@ -23,6 +22,7 @@ use crate::keep_memory::KeepMemory;
 use crate::method::IntervalChoice;
 use crate::pin::Pin;
 use crate::plan::Plan;
+use crate::shell::in_shell;
 use crate::stopping::Stopping;
 
 /// All terms, in the order in which they stand in a command.
@@ -62,9 +62,7 @@ pub const TERMS: &[Term] = &[
         Counting::No | Counting::Beside => "--count".to_owned(),
     }),
     // What changed around the servers, such as a kernel, is what a history is asked for.
-    term!(question.note)
-        .flag_as(|plan| format!("--note {}", quoted(&plan.question.note)))
-        .fact_where_unusual(),
+    term!(question.note).flag("--note").fact_where_unusual(),
     term!(schedule.lead_in_ns).in_column().amount("nanoseconds before it"),
     term!(schedule.warm_up_ns).in_column().amount("nanoseconds of warming up"),
 ];
@@ -214,7 +212,9 @@ impl Term {
         }
         match self.flag {
             TermFlag::Other => None,
-            TermFlag::Plain(flag) => Some(format!("{flag} {}", self.value(plan))),
+            TermFlag::Plain(flag) => {
+                Some(format!("{flag} {}", in_shell(&self.value(plan).to_string())))
+            }
             TermFlag::Own(words) => Some(words(plan)),
         }
     }
