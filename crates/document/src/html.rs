@@ -119,7 +119,8 @@ fn of_table(table: &DataTable) -> String {
     if !table.title.is_empty() {
         text.push_str(&format!("<h2>{}</h2>\n", line(&table.title)));
     }
-    text.push_str("<div class=\"scroll\"><table>\n");
+    // Not every browser lets the keyboard scroll what cannot have the focus.
+    text.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n");
     if table.heads.iter().any(|head| !head.title.is_empty()) {
         let heads: String = table.heads.iter().map(of_head).collect();
         text.push_str(&format!("<thead><tr>{heads}</tr></thead>\n"));

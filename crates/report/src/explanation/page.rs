@@ -55,7 +55,7 @@ fn plain(text: &str) -> String {
 fn table(account: &DifferenceAccount, of: &Explanation) -> String {
     let [name, values, share] = words::column_heads(account);
     let mut text = format!(
-        "<section>\n<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
+        "<section>\n<h2>{}</h2>\n<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>\
          <th scope=\"col\" class=\"text\">{name}</th><th scope=\"col\" class=\"text\">{values}</th>\
          <th scope=\"col\">{share}</th><th scope=\"col\"></th>\
          </tr></thead>\n<tbody>\n",
@@ -122,8 +122,8 @@ fn plans(of: &Explanation) -> String {
     if of.plans.is_empty() {
         return String::new();
     }
-    let mut text = "<section>\n<h2>Plans that changed</h2>\n<div class=\"scroll\"><table>\n<thead>\
-                    <tr><th class=\"text\">what</th><th class=\"text\">base</th>\
+    let mut text = "<section>\n<h2>Plans that changed</h2>\n<div class=\"scroll\" tabindex=\"0\">\
+                    <table>\n<thead><tr><th class=\"text\">what</th><th class=\"text\">base</th>\
                     <th class=\"text\">test</th></tr></thead>\n<tbody>\n"
         .to_owned();
     for [what, base, test] in of.plans.iter().flat_map(plan::rows) {
