@@ -22,7 +22,7 @@ function DataTable({ heads, rows }: Table) {
     <details class="data" onToggle={onToggle}>
       <summary>show data</summary>
       {isOpen && (
-        <div class="scroll">
+        <div class="scroll" tabIndex={0}>
           <table>
             <thead>
               <tr>{heads.map((head) => <th scope="col">{head}</th>)}</tr>
