@@ -15,7 +15,8 @@ svg.history circle{fill:currentcolor}\
 svg.history .level{stroke:var(--ink);stroke-width:1.5}\
 svg.history g rect{fill:currentcolor;opacity:.14}svg.history g line{stroke:currentcolor;\
 stroke-width:1.5}svg.history g.slower{color:var(--slower)}svg.history g.faster{color:\
-var(--faster)}svg.history g.undecided{color:var(--doubt)}";
+var(--faster)}svg.history g.undecided{color:var(--doubt)}@media (max-width:40rem){svg.history text\
+{font-size:22px}}";
 
 const KEY: &str = "Dots are values, lines the medians of levels; the shaded band is where a change \
                    may begin (95 %). Sizes have 95 % intervals, which take into account that what \
