@@ -129,7 +129,9 @@ impl Scale {
             .iter()
             .map(|(at, gain)| format!("{:.1} {:.1}", self.x(*at, arms), self.y(*gain)))
             .collect();
-        svg.push_str(&format!("<path class=\"way\" d=\"M{}\"/>", way.join("L")));
+        if !way.is_empty() {
+            svg.push_str(&format!("<path class=\"way\" d=\"M{}\"/>", way.join("L")));
+        }
         for (at, gain) in points {
             svg.push_str(&self.point(row, at, gain, self.x(at, arms)));
         }

@@ -78,13 +78,16 @@ fn section(id: &str, title: &str, elements: &[Element]) -> String {
     )
 }
 
-/// Medians of groups, and where they start to fall.
+/// Medians of groups, and where they start to fall; nothing where nothing is known of either.
 fn overview(view: &ArmsView) -> String {
     let by_cpu = table::by_cpu(view);
     let mut elements: Vec<Element> = medians(view, by_cpu.as_ref()).into_iter().collect();
     elements.extend(document::term_elements(words::fall_sentences(view)));
     let sharing = by_cpu.and(costs::about_sharing(view));
     elements.extend(sharing.map(|text| Element::Aside(text.into())));
+    if elements.is_empty() {
+        return String::new();
+    }
     section("overview", &format!("Medians: {}", words::title(view)), &elements)
 }
 
