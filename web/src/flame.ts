@@ -71,7 +71,7 @@ function start(root: Node, { graph, details, search }: Place) {
       Math.abs(node.test - node.base),
     ),
   );
-  const draw = () => {
+  const draw = (): Frame[] => {
     const widthPx = graph.clientWidth;
     const frames = laidOut(root, seen).filter((frame) => frame.width * widthPx >= LEAST_PX);
     const found = matching(root, search.value);
@@ -79,16 +79,20 @@ function start(root: Node, { graph, details, search }: Place) {
     graph.style.height = `${(depth + 1) * ROW_PX}px`;
     const look = (node: Node) => {
       seen = node === seen ? root : node;
-      draw();
+      const at = draw().findIndex((frame) => frame.node === node);
+      // What was pressed is drawn anew: the keyboard goes on from there.
+      (graph.children[at] as HTMLElement | undefined)?.focus();
       details.textContent = told(node);
     };
     graph.replaceChildren(
       ...frames.map((frame) => {
         const element = drawn(frame, widthPx, largest, look);
         element.classList.toggle("found", found.nodes.has(frame.node));
-        element.addEventListener("pointerenter", () => {
-          details.textContent = told(frame.node);
-        });
+        for (const event of ["pointerenter", "focus"]) {
+          element.addEventListener(event, () => {
+            details.textContent = told(frame.node);
+          });
+        }
         return element;
       }),
     );
@@ -96,14 +100,19 @@ function start(root: Node, { graph, details, search }: Place) {
       const [base, test] = [percent(found.base), percent(found.test)];
       details.textContent = `${found.nodes.size} found: base ${base} %, test ${test} %`;
     }
+    return frames;
   };
   search.addEventListener("input", draw);
   window.addEventListener("resize", draw);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
+      const hadFocus = graph.contains(document.activeElement);
       search.value = "";
       seen = root;
       draw();
+      if (hadFocus) {
+        (graph.firstElementChild as HTMLElement | null)?.focus();
+      }
       details.textContent = told(root);
     }
   });

@@ -16,7 +16,7 @@ td.text:first-child{max-width:34rem;overflow-wrap:anywhere;white-space:normal}\
 #flame{position:relative;overflow:hidden;margin:.75rem 0}\
 #flame button{position:absolute;height:27px;padding:0;border:0;border-right:1px solid var(--paper);\
 color:var(--ink);font:11px/17px system-ui,sans-serif;text-align:left;overflow:hidden;cursor:pointer}\
-#flame span{display:block;padding:0 .25rem;white-space:nowrap;overflow:hidden}\
+#flame span{position:absolute;inset:0 0 auto;padding:0 .25rem;white-space:nowrap;overflow:hidden}\
 #flame i{position:absolute;left:0;height:3px}#flame i.base{bottom:4px;background:var(--base)}\
 #flame i.test{bottom:0;background:var(--test)}\
 #flame button.found{outline:2px solid var(--ink);outline-offset:-2px}\
