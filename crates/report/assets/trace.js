@@ -7,7 +7,13 @@
   const view = document.getElementById("state");
   const bar = document.getElementById("controls");
   const where = document.getElementById("where");
-  const items = [...list.children];
+  const items = [...list.children].map((item) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = item.textContent;
+    item.replaceChildren(button);
+    return button;
+  });
   const names = trace.vars.filter((name) => name !== "action");
   let at = 0;
 
@@ -103,6 +109,10 @@
     const state = trace.states[at];
     const before = at > 0 ? trace.states[at - 1] : undefined;
     view.replaceChildren(...names.map((name) => table(name, state[name], before?.[name])));
+    // Not every browser lets the keyboard scroll what cannot have the focus.
+    for (const scroll of view.querySelectorAll(".scroll")) {
+      if (scroll.scrollWidth > scroll.clientWidth) scroll.tabIndex = 0;
+    }
     document.getElementById("back").disabled = at === 0;
     document.getElementById("on").disabled = at === items.length - 1;
   };
@@ -113,6 +123,7 @@
   document.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
     if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest(".scroll, pre") !== null) return;
     event.preventDefault();
     show(at + step);
   });

@@ -16,9 +16,10 @@ use crate::html::STYLE;
 const SCRIPT: &str = include_str!("../assets/trace.js");
 const OWN_STYLE: &str = "\
 .trace{display:grid;grid-template-columns:minmax(14rem,22rem) 1fr;gap:1rem 2rem;align-items:start}\
-#steps{margin:0;padding:0 0 0 2.2rem}#steps li{padding:.2rem .5rem;cursor:pointer;border-left:3px \
-solid transparent}#steps li:hover{background:var(--shade)}\
-#steps li[aria-current]{background:var(--shade);border-left-color:var(--base);font-weight:600}\
+#steps{margin:0;padding:0 0 0 2.2rem}#steps button{font:inherit;color:inherit;text-align:left;\
+width:100%;padding:.2rem .5rem;cursor:pointer;background:none;border:0;border-left:3px solid \
+transparent}#steps button:hover{background:var(--shade)}#steps button[aria-current]\
+{background:var(--shade);border-left-color:var(--base);font-weight:600}\
 #state section{margin-bottom:1rem}#state h3{margin:.2rem 0 .3rem}#state h3:first-letter\
 {text-transform:uppercase}#state th,#state td{text-align:left;white-space:normal;vertical-align:top}\
 #state td.changed{background:color-mix(in srgb,var(--above) 25%,var(--paper));font-weight:600}\
@@ -26,7 +27,8 @@ solid transparent}#steps li:hover{background:var(--shade)}\
 align-items:center;flex-wrap:wrap}#controls[hidden]{display:none}\
 #controls button{font:inherit;padding:.3rem .9rem;color:var(--ink);background:var(--shade);\
 border:1px solid var(--rule);border-radius:.3rem;cursor:pointer}#controls button:disabled{opacity:.4;\
-cursor:default}pre{overflow-x:auto;background:var(--shade);padding:.75rem;font-size:.85rem}\
+cursor:default}pre{overflow-x:auto;white-space:pre;background:var(--shade);padding:.75rem;\
+font-size:.85rem}\
 @media (max-width:44rem){.trace{grid-template-columns:1fr}#steps{max-height:11rem;overflow-y:auto}}\
 \n";
 
@@ -66,7 +68,10 @@ pub fn trace_html(of: &TraceHead<'_>, steps: &[String], itf: &Value) -> String {
     );
     if !of.drawing.is_empty() {
         let lines: Vec<String> = of.drawing.lines().map(plain_html).collect();
-        page.push_str(&format!("<section>\n<pre>{}</pre>\n</section>\n", lines.join("\n")));
+        page.push_str(&format!(
+            "<section>\n<pre tabindex=\"0\">{}</pre>\n</section>\n",
+            lines.join("\n")
+        ));
     }
     page.push_str("<p class=\"aside\">Arrow keys go on and back; what changed is shaded.</p>\n");
     page.push_str(&format!(
