@@ -13,7 +13,8 @@ use crate::html::STYLE;
 const OWN_STYLE: &str = "td.bar{width:32%;min-width:9rem}\
 td.bar svg{display:block;width:100%;height:1.1em}\
 td.bar .loss{fill:var(--slower)}td.bar .gain{fill:var(--faster)}td.bar .sum{fill:var(--faint)}\
-td.bar line{stroke:var(--ink);stroke-width:1}";
+td.bar line{stroke:var(--ink);stroke-width:1}\
+@media (max-width:40rem){td.bar{min-width:4rem}}";
 
 /// The explanations as one self-contained HTML file.
 pub fn explanation_html(all: &[Explanation]) -> String {
