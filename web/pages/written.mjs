@@ -1,5 +1,5 @@
 // The pages that are looked at: dbdyno writes them, from files of the repository or by models in
-// virtual time, so that they are the same on every host.
+// virtual time, so that they are the same on every host, but for one.
 
 import { execFile } from "node:child_process";
 import { copyFile, mkdir } from "node:fs/promises";
@@ -60,6 +60,17 @@ export const PAGES = [
     ],
     tables: OF_TWO,
     canvases: 9,
+  },
+  {
+    // Counters of the engine's mechanisms cannot be had of a model; this one is measured.
+    name: "engine",
+    words: [
+      ...["compare", "engine:?device=none", "engine:?device=none&view=csn"],
+      ...["--load", "read-write", "--rows", "500", "--rounds", "2", "--seconds", "0.1"],
+      ...["--restarts", "0", "--warm-up", "0.1", "--report"],
+    ],
+    tables: [...OF_TWO, "What the engines did"],
+    canvases: 2,
   },
   {
     name: "four",
