@@ -439,6 +439,11 @@ fn background(home: &Home, name: &str) -> Result<BackgroundServer, Failure> {
 }
 
 fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
+    if BackgroundServer::check_name(name).is_ok() && dbdyno_sandbox::remove_unfinished(home, name)?
+    {
+        output::say_text(&format!("{name} is removed, which a start had left that was ended"));
+        return Ok(Exit::Holds);
+    }
     if BackgroundServer::find_by_name(home, name).is_some() {
         for server in all_of(home, name)?.iter().rev() {
             server.remove(home)?;

@@ -42,6 +42,8 @@ use crate::tool::{Allowance, run_with_allowance};
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 24;
+/// What is known of a server, in its directory.
+const RECORD: &str = "record";
 
 /// Room beside data and redo log, in MB.
 const SLACK_MB: u64 = 256;
@@ -165,7 +167,7 @@ impl BackgroundServer {
                 what: format!("the name {name:?}"),
                 reason: format!(
                     "a background server is called so; start it again with `dbdyno server start \
-                     {name}`, or give another --name"
+                     {name}`, remove it with `dbdyno server rm {name}`, or give another --name"
                 ),
             });
         }
@@ -429,12 +431,12 @@ impl BackgroundServer {
         for (name, value) in &self.settings {
             text.push_str(&format!("setting {name} {value}\n"));
         }
-        write_private(&self.dir.join("record"), &text)
+        write_private(&self.dir.join(RECORD), &text)
     }
 
     fn read(home: &Home, dir: &Path) -> Option<BackgroundServer> {
         let name = dir.file_name()?.to_str()?.to_owned();
-        let text = fs::read_to_string(dir.join("record")).ok()?;
+        let text = fs::read_to_string(dir.join(RECORD)).ok()?;
         let pairs = || text.lines().filter_map(|line| line.split_once(' '));
         let of = |wanted: &str| pairs().find(|(name, _)| *name == wanted).map(|(_, value)| value);
         let settings = pairs().filter(|(name, _)| *name == "setting");
@@ -500,4 +502,19 @@ pub(crate) fn end_processes(home: &Home, dir: &Path) {
     }
     kill_servers_in(&**home.machine(), &home.servers_dir(), dir);
     remove_shared_memory(&dir.join("s/data"));
+}
+/// Removes what a start left that was ended before the server of this name had its record, by which
+/// all other commands know it. Whether there was such a thing.
+///
+/// # Errors
+/// Files that cannot be removed.
+pub fn remove_unfinished(home: &Home, name: &str) -> Result<bool, SandboxError> {
+    BackgroundServer::check_name(name)?;
+    let dir = home.background_dir().join(name);
+    if !dir.is_dir() || dir.join(RECORD).exists() {
+        return Ok(false);
+    }
+    end_processes(home, &dir);
+    removal::remove(&dir)?;
+    Ok(true)
 }

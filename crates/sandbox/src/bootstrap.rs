@@ -164,6 +164,11 @@ pub(crate) fn renewal_sql(
     Ok(sql)
 }
 
+/// What a session of MariaDB says before it says a password: the logs of statements that it may
+/// have been told to write leave the session out.
+pub(crate) const UNLOGGED: [&str; 2] =
+    ["SET SESSION sql_log_off=1", "SET SESSION long_query_time=31536000"];
+
 /// What `postgres --single` reads after `initdb`.
 pub(crate) fn postgres_sql() -> String {
     format!("CREATE DATABASE {DATABASE};\n")

@@ -93,7 +93,7 @@ mod upgrade;
 mod valgrind;
 mod wanted;
 
-pub use background::{BackgroundServer, BackgroundState, Membership, remove};
+pub use background::{BackgroundServer, BackgroundState, Membership, remove, remove_unfinished};
 pub use catalog::{Offer, Packer, all_offers, all_packers};
 pub use claim::Scratch;
 pub use engine_server::EngineServer;

@@ -124,10 +124,10 @@ impl Server {
                 Err(error) => {
                     last = error.to_string();
                     let refused = matches!(error, WireError::Login(_));
-                    if let Some(next) = self.next_password.take_if(|_| refused) {
-                        // Whoever was to tell it the next one was killed after that.
-                        self.password = next;
-                        continue;
+                    if let Some(other) = self.next_password.as_mut().filter(|_| refused) {
+                        // Whoever was to tell it the next one may have been killed after that. A
+                        // server that is starting up refuses, too, so that both are tried in turn.
+                        std::mem::swap(&mut self.password, other);
                     }
                 }
             }

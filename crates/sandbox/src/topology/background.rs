@@ -76,7 +76,8 @@ pub fn start_together(
     let mut make = || -> Result<(), SandboxError> {
         for number in 0..shape.members() {
             let mut own = settings(release, shape, number, &group_name);
-            own.retain(|(name, _)| !asked.contains(name));
+            // No two may have one, and an option of all of them gives each the same.
+            own.retain(|(name, _)| name == "server_id" || !asked.contains(name));
             let mut all = told.settings();
             overlay_settings(&mut all, own);
             let called =

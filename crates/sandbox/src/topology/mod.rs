@@ -146,7 +146,7 @@ impl Ensemble {
             member.is_called(&name, topology.shape.role_of(number));
             make_member(&member.node())?;
             let mut settings = settings(release, topology.shape, number, &ensemble.group_name);
-            settings.retain(|(name, _)| !asked.contains(name));
+            settings.retain(|(name, _)| name == "server_id" || !asked.contains(name));
             member.add_settings(settings);
             if topology.delay.is_some() && matches!(topology.shape, TopologyShape::Group(_)) {
                 group::hide_behind_names(&mut member, number, topology.shape)?;

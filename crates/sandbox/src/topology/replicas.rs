@@ -22,7 +22,7 @@ use dbdyno_server::{
 };
 
 use super::member::{JOIN_WITHIN_S, MemberConnection};
-use crate::bootstrap::USER;
+use crate::bootstrap::{UNLOGGED, USER};
 use crate::catalog::at_least;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
@@ -112,6 +112,10 @@ fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
     }
     // It runs already where the server was not told to wait.
     replica.run(words.stop)?;
+    if node.product == Product::MariaDb {
+        // MySQL writes down such a statement without its password.
+        UNLOGGED.iter().try_for_each(|sql| replica.run(sql))?;
+    }
     replica.run(&format!("{} {terms}, {prefix}_PASSWORD='{password}'", words.follow))?;
     replica.run(words.start)?;
     let only_reads = if node.product == Product::MySql && at_least(&node.version, "5.7.8") {
@@ -211,7 +215,7 @@ pub(super) fn point_standbys(nodes: &[Node], seen: &[u16]) -> Result<(), Sandbox
 /// lies between them.
 fn place_of_source(source: &Node, version: &str, seen: u16) -> String {
     if at_least(version, "16") {
-        return format!("host=127.0.0.1 port={seen} require_auth=md5");
+        return format!("host=127.0.0.1 port={seen} require_auth=md5,scram-sha-256");
     }
     let work = source.data.parent().filter(|_| seen == source.port);
     let host = work.map_or_else(|| "127.0.0.1".to_owned(), |work| work.display().to_string());
