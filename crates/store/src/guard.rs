@@ -56,7 +56,9 @@ pub(crate) fn check_kind(path: &Path) -> Result<()> {
     {
         return fail("the kernel makes it up; name a file on a disk");
     }
-    let journal = path_with_suffix(path, "-journal");
+    // SQLite follows links, and the journal stands beside the file that they lead to.
+    let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let journal = path_with_suffix(&file, "-journal");
     match fs::metadata(&journal) {
         Ok(about) if !about.is_file() => fail("its journal is no file"),
         Ok(_) if names_another(&journal) => fail("its journal names another file"),

@@ -707,10 +707,15 @@ fn a_journal_that_names_another_file_is_not_played_back() {
     journal.extend(sum.to_be_bytes());
     journal.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
     std::fs::write(folder.path().join("store.db-journal"), journal).unwrap();
-    let opened = Store::open(&path);
-    assert!(victim.exists(), "the file that the journal names was deleted");
-    let error = opened.unwrap_err().to_string();
-    assert!(error.contains("its journal names another file"), "{error}");
+    let link = tempfile::tempdir().unwrap();
+    let link = link.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    for path in [link, path] {
+        let opened = Store::open(&path);
+        assert!(victim.exists(), "the file that the journal names was deleted");
+        let error = opened.unwrap_err().to_string();
+        assert!(error.contains("its journal names another file"), "{error}");
+    }
 }
 
 /// An id is a part of names of files, and of commands that are shown to be copied.

@@ -8,7 +8,8 @@ use super::document::{above_drawing, below_drawing, head_elements};
 use super::{chart, words};
 use crate::html::STYLE;
 
-const OWN_STYLE: &str = "svg.history{width:100%;height:auto;display:block;overflow:visible;color:var(--base)}\
+const OWN_STYLE: &str = "\
+svg.history{width:100%;height:auto;display:block;overflow:visible;color:var(--base)}\
 svg.history text{fill:var(--faint);font-size:12px}\
 svg.history .grid{stroke:var(--rule);stroke-width:1}\
 svg.history circle{fill:currentcolor}\
