@@ -75,6 +75,50 @@ fn a_source_and_its_replica_run_in_the_background_until_they_are_told_to_end() {
     assert_eq!(left, [false, false]);
 }
 
+/// Their first password is renewed when all of them run; a standby then logs in to the source with
+/// the next one, and a log of all statements shows neither.
+#[test]
+fn members_that_log_statements_come_up_again_with_passwords_that_stand_in_no_log() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let name = format!("p-{}", std::process::id());
+    let _ending = Ending(&home, &name);
+    let server = |words: &[&str]| home.dbdyno([&["server"], words].concat());
+    for arm in [
+        "postgres:17?topology=replicas:1&log_statement=all",
+        "mariadb:10.11?topology=replicas:1&binlog=on&general_log=1&log_output=FILE",
+    ] {
+        let started = server(&["start", arm, "--name", &name]);
+        assert_eq!(started.code, 0, "{started:?}");
+        assert_eq!(server(&["stop", &name]).code, 0);
+        let again = server(&["start", &name]);
+        assert_eq!(again.code, 0, "{again:?}");
+        let (_, url) = members(&again.out)[0];
+        let (_, account) = url.split_once("://dbdyno:").unwrap();
+        let (password, _) = account.split_once('@').unwrap();
+        let (mut logs, mut folders) = (0, Vec::new());
+        for member in [name.clone(), format!("{name}.2")] {
+            folders.push(home.path().join("bg").join(member));
+        }
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                let path = entry.path();
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(path);
+                } else if path.to_string_lossy().ends_with("log") {
+                    logs += 1;
+                    let text = std::fs::read(&path).unwrap();
+                    let text = String::from_utf8_lossy(&text);
+                    assert!(!text.contains(password), "{}", path.display());
+                }
+            }
+        }
+        assert!(logs >= 2, "{logs}");
+        assert_eq!(server(&["stop", &name]).code, 0);
+        assert_eq!(server(&["rm", &name]).code, 0);
+    }
+}
+
 #[test]
 fn nodes_of_galera_come_back_equal_after_a_write_between_their_departures() {
     let Some(home) = home() else { return };
