@@ -26,6 +26,11 @@ const NEIGHBOURS: usize = 12;
 /// Of values that were all the same, what lies so many units of their last digit away is far: two
 /// values that round to neighbouring ones may be as near as noise that nobody sees.
 const UNITS_OF_EQUAL: f64 = 1.5;
+/// Nor is it noise what changes them by so much.
+const SHARE_OF_EQUAL: f64 = 0.25;
+/// What is always the whole, as a share or in per cent, is less for a reason, as no errors are
+/// more.
+const WHOLES: [f64; 2] = [1.0, 100.0];
 const ROUNDING: f64 = 1e-12;
 /// More values are found as a level.
 const COUNT_MOST: usize = 6;
@@ -75,11 +80,11 @@ pub fn latest_values(
         }
         let nearest = latest.iter().map(|value| value - centre).min_by(by_distance)?;
         let (_, latest_written) = written.split_at(written.len() - count);
+        let is_within = reported_size(nearest, scale).abs() < budget;
         let is_far = match equal_value(&written[..written.len() - count]) {
-            Some(equal) => is_far_from_equal(equal, latest_written),
+            Some(equal) => !is_within && is_far_from_equal(equal, latest_written),
             None => nearest.abs() > least_distance(all_before),
         };
-        let is_within = reported_size(nearest, scale).abs() < budget;
         if is_far || (!is_within && is_beyond_all(all_before, latest)) {
             found = Some(LatestValues {
                 count,
@@ -116,13 +121,16 @@ fn equal_value(values: &[f64]) -> Option<f64> {
     are_equal.then_some(first)
 }
 
-/// Whether all of `latest` are far from a value that all before them were: beside none, each is;
-/// else by what their last digit can round away.
+/// Whether all of `latest` are far from a value that all before them were: beside none, or below
+/// the whole, each is; else by what their last digit can round away, which of whole numbers is 1
+/// however round they are.
 fn is_far_from_equal(equal: f64, latest: &[f64]) -> bool {
-    let digits = latest.iter().chain([&equal]).filter_map(|&value| last_digit(value)).min();
-    let unit = digits.map_or(0.0, |place| 10f64.powi(place));
-    let least = if equal == 0.0 { 0.0 } else { UNITS_OF_EQUAL * unit };
-    latest.iter().all(|value| (value - equal).abs() > least)
+    let digits = latest.iter().chain([&equal]).filter_map(|&value| last_digit(value));
+    let unit = 10f64.powi(digits.fold(0, i32::min));
+    let is_bound = equal == 0.0
+        || WHOLES.contains(&equal) && latest.iter().all(|value| (0.0..equal).contains(value));
+    let least = (UNITS_OF_EQUAL * unit).min(SHARE_OF_EQUAL * equal.abs());
+    latest.iter().all(|value| (value - equal).abs() > if is_bound { 0.0 } else { least })
 }
 
 /// The place of the last decimal digit that is not 0, as a power of ten; none of 0.
@@ -206,6 +214,15 @@ mod tests {
         assert_eq!(latest(&[12.0], &[13.0; 3], share), Some(3), "three of 60");
         assert_eq!(latest(&[500.0], &[620.0], share), Some(1), "twelve units");
         assert_eq!(latest(&[0.25], &[0.26], share), None, "the last digit");
+        for (usual, now) in [(1.0, 0.9), (2_000.0, 1_000.0), (100.0, 110.0), (3.0, 2.0), (1.0, 2.0)]
+        {
+            for at in 1..=2 {
+                assert_eq!(latest(&[usual], &[now; 2][..at], share), Some(at), "{usual} {now}");
+            }
+        }
+        for (usual, now) in [(1.0, 0.0), (100.0, 97.0)] {
+            assert_eq!(latest(&[usual], &[now], difference), Some(1), "the whole: {usual} {now}");
+        }
         assert_eq!(latest(&[2_500.0], &[2_501.0; 4], share), None, "within the budget");
         let rates = [&[1000.0; 8][..], &[1001.0]].concat();
         assert_eq!(latest(&rates, &[1001.0], share), None);
