@@ -231,6 +231,7 @@ fn an_element_is_lost_only_to_reads_that_begin_after_it_is_known() {
         assert_eq!(told(&open), "?", "{open:?}");
     }
     assert_eq!(told(&[a, b, r, missed]), "lost elements");
+    assert_eq!(told(&[r, seen, a, b]), "unexpected elements", "before anybody asked for it");
     // Seen, missed, and seen again: stale, not lost.
     let stale = judged(&[a, b, r, missed, r, seen]);
     assert_eq!(word(&stale.finding), "");

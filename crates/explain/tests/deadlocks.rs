@@ -75,6 +75,21 @@ fn a_log_without_deadlocks_has_no_clusters() {
     }
 }
 
+/// Rows of `pg_locks`, and prose about them, have a process, a mode and a number.
+#[test]
+fn rows_and_prose_about_locks_are_no_deadlock() {
+    for text in [
+        " pid | relation | mode\n-----+----------+------\n 77 | 16396 | ShareLock\n 78 | 16396 | \
+         ExclusiveLock\n",
+        "22870\t16390\tShareLock\tt\n22871\t16390\tExclusiveLock\tf\n",
+        "In step 1 pid 476 takes RowExclusiveLock on t.\nIn step 2 pid 477 requests ShareLock on \
+         transaction 750 and waits.\n",
+    ] {
+        let reading = read_deadlocks(text);
+        assert_eq!((reading.tellings.len(), reading.unread.len()), (0, 0), "{text}");
+    }
+}
+
 /// What the monitor says of an error of a foreign key looks like the beginning of a deadlock.
 #[test]
 fn an_error_of_a_foreign_key_is_no_deadlock() {

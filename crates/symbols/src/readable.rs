@@ -221,7 +221,10 @@ fn has_name(function: &str) -> bool {
     let function = function.trim();
     let function = V8.iter().find_map(|kind| function.strip_prefix(kind)).unwrap_or(function);
     let function = function.trim_start_matches(['*', '~', '^', '+']).trim_end();
+    // `LazyCompile: /a/script.js`: a kind alone is no name.
+    let is_kind = V8.iter().any(|kind| kind.strip_suffix(':') == Some(function));
     !function.is_empty()
+        && !is_kind
         && !function.starts_with(ANONYMOUS_BLOCK)
         && !ANONYMOUS.iter().any(|nobody| function.ends_with(nobody))
 }
@@ -325,6 +328,8 @@ mod tests {
             ("main.work /src/main.go:12", "main.work /src/main.go"),
             ("main:main.c:12", "main:main.c"),
             ("LazyCompile:*fib /a/script.js:3:7", "LazyCompile:fib /a/script.js"),
+            ("LazyCompile:* /a/script.js:3:7", "LazyCompile: /a/script.js:3:7"),
+            ("JS:* /a/script.js:99:3", "JS: /a/script.js:99:3"),
             ("java/util/Arrays.copyOf:3745", "java/util/Arrays.copyOf"),
             ("java.lang.Thread.run(Thread.java:748)", "java.lang.Thread.run(Thread.java)"),
             ("Main$$Lambda$14/0x0000000800066840.run", "Main$$Lambda.run"),

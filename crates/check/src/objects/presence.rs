@@ -22,6 +22,8 @@ const TOLD: usize = 4;
 /// What happened to one element.
 struct Element<'a> {
     add: &'a Operation,
+    /// When somebody first asked for it to be added.
+    asked: u32,
     /// When it was known to be there.
     known: u32,
     /// The reads that have it, in order.
@@ -47,8 +49,10 @@ pub(super) fn judge_presence(
     let mut elements: BTreeMap<&Value, Element<'_>> = BTreeMap::new();
     for add in operations.iter().filter(|one| one.function == "add") {
         let known = if add.outcome == TransactionOutcome::Ok { add.ended } else { NEVER };
-        let element = Element { add, known, seen: Vec::new(), present: None, absent: None };
+        let seen = Vec::new();
+        let element = Element { add, asked: add.began, known, seen, present: None, absent: None };
         let own = elements.entry(&add.value).or_insert(element);
+        own.asked = own.asked.min(add.began);
         own.known = own.known.min(known);
         if own.add.outcome == TransactionOutcome::Failed {
             own.add = add;
@@ -104,6 +108,10 @@ fn look<'a>(
             Some(element) if element.add.outcome == TransactionOutcome::Failed => {
                 let (item, add) = (item.display_text(), element.add.display_text());
                 wrong.failed.push(format!("{item} is in {}: {add} failed", at(read)));
+            }
+            Some(element) if read.ended < element.asked => {
+                let (item, add) = (item.display_text(), element.add.display_text());
+                wrong.unexpected.push(format!("{item} is in {}, before {add} began", at(read)));
             }
             Some(element) => {
                 element.known = element.known.min(read.ended);

@@ -666,6 +666,7 @@ fn wait(text: &str) -> Option<Wait> {
     let mode = mode.into_iter().find(|word| word.len() > 4 && word.ends_with("Lock"))?;
     let last = number_at_end(rest).filter(|_| !has_time_at_end(rest))?;
     let Some(english) = rest.strip_prefix(" waits for ") else {
+        is_translation(rest).then_some(())?;
         return Some(Wait { process, lock: translated(mode, rest), blocker: Some(last) });
     };
     let (lock, blocked) = english.split_once(';').unwrap_or((english, ""));
@@ -674,6 +675,12 @@ fn wait(text: &str) -> Option<Wait> {
         rest[..digits].parse().ok()
     });
     Some(Wait { process, lock: general(lock), blocker })
+}
+
+/// Whether a text may be the sentence of a wait in another language: it has two clauses, and no
+/// cells. A row of `pg_locks` has numbers and a mode as well, and tells of no deadlock.
+fn is_translation(rest: &str) -> bool {
+    rest.contains([';', '；', '、', '，']) && !rest.contains(['|', '\t', '│'])
 }
 
 /// A lock in English, of a sentence in another language: what is locked is told by how many numbers

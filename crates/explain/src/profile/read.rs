@@ -175,7 +175,7 @@ fn collapsed(
         let (stack, count) = stack_and_count(number, line)?;
         let weight = count * head.period.unwrap_or(1.0);
         frames.clear();
-        frames.extend(without_waker(stack).split(';').map(str::trim));
+        split_frames(without_waker(stack), &mut frames);
         (stacks, all, counted) = (stacks + 1, all + weight, counted + count);
         // stackcollapse-perf.pl begins a stack with its process, and says so nowhere.
         let program = frames.first().filter(|_| process.is_some());
@@ -190,6 +190,25 @@ fn collapsed(
     };
     let taken_for = format!("collapsed stacks{of}, {stacks} of them");
     Ok(Form { taken_for, measure: head.measure(), weighing, is_excerpt: false })
+}
+
+/// The frames of a stack. A class of Java ends with the sign that stands between frames, as
+/// perf-map-agent writes it: `Lorg/x/Bar;::run` is one.
+fn split_frames<'t>(stack: &'t str, frames: &mut Vec<&'t str>) {
+    let mut from = 0;
+    for (at, _) in stack.match_indices(';').chain([(stack.len(), "")]) {
+        if stack[at..].starts_with(";::") && is_java_class(&stack[from..at]) {
+            continue;
+        }
+        frames.push(stack[from..at].trim());
+        from = at + 1;
+    }
+}
+
+/// `Lorg/x/Bar`
+fn is_java_class(text: &str) -> bool {
+    let is_named = text.chars().all(|c| c.is_alphanumeric() || "_$/".contains(c));
+    is_named && text.starts_with('L') && text.contains('/')
 }
 
 /// What lines above collapsed stacks tell.
@@ -454,6 +473,16 @@ mod tests {
         let own = (samples(script.own["read_row(THD*)"]), samples(script.own["main"]));
         assert_eq!(own, (1.0, 1.0));
         assert_eq!(samples(script.by_caller[&key("main", "[libc.so.6]")]), 1.0);
+    }
+
+    #[test]
+    fn a_class_of_java_is_no_frame_of_its_own() {
+        let mut frames = Vec::new();
+        split_frames("java;Lorg/x/Bar;::run;Lorg/x/Baz;::run;LoadFile;::f;b", &mut frames);
+        assert_eq!(
+            frames,
+            ["java", "Lorg/x/Bar;::run", "Lorg/x/Baz;::run", "LoadFile", "::f", "b"]
+        );
     }
 
     /// A stack of a million functions, and a million stacks that have nothing in common, take no
