@@ -18,8 +18,8 @@ use dbdyno_model::Better;
 use super::idle;
 use super::stated;
 use super::vocabulary::{
-    COUNTED, DOUBTFUL, FAULTS, HIGHER, LOWER, OF_STATUS, PAGE_WORK, PAGES, PER, PERCENTILES, PLAIN,
-    SIZES, SPREAD, TIMES, TIMES_TAKEN, TURNING, UNUSED, USED,
+    COUNTED, DOUBTFUL, FAULTS, HANDLING, HIGHER, LOWER, OF_STATUS, PAGE_WORK, PAGES, PER,
+    PERCENTILES, PLAIN, SIZES, SPREAD, TIMES, TIMES_TAKEN, TURNING, UNUSED, USED,
 };
 use super::words::{RATES, name_words};
 
@@ -103,6 +103,9 @@ fn said_by_words(name: &str) -> Meaning {
         return Meaning { is_turned: true, is_of_faults: true, ..Meaning::default() };
     }
     let is_of_faults = weighed(measured).iter().any(|(weight, _)| *weight >= Weight::Fault);
+    if is_of_faults && is_of_handling(measured) || is_of_gain_used(measured) {
+        return Meaning { is_turned: true, is_of_faults, ..Meaning::default() };
+    }
     if let Some(turned) = turned_round(measured) {
         return Meaning { better: turned, is_turned: true, is_of_faults, ..Meaning::default() };
     }
@@ -128,6 +131,20 @@ fn said_by_words(name: &str) -> Meaning {
         (false, heaviest) => heaviest.and_then(|(_, better)| better),
     };
     Meaning { better, is_turned, is_of_faults, is_of_main, is_stated: false, is_doubtful }
+}
+
+/// `error_recovery_rate`, `retry_success`: how often what goes wrong is met, and no time that this
+/// takes.
+fn is_of_handling(words: &[String]) -> bool {
+    let is_time = words.iter().any(|word| is_one_of(word, &TIMES_TAKEN) || word == "time");
+    !is_time && words.iter().any(|word| is_one_of(word, &HANDLING))
+}
+
+/// `bandwidth_used`: what is good to have, and how much of it is gone.
+fn is_of_gain_used(words: &[String]) -> bool {
+    let gone = ["used", "consumed", "deficit", "tax", "lacking"];
+    weighed(words).contains(&(Weight::Main, Better::Higher))
+        && words.iter().any(|word| gone.contains(&word.as_str()))
 }
 
 /// Whether one of the words says something that is not known.
@@ -445,6 +462,7 @@ mod tests {
             "HTTP 500 req/s",
             "responses 503",
             "buffer overruns",
+            "crash_recovery_time",
         ] {
             assert_eq!(of(name), Some(Better::Lower), "{name}");
         }
@@ -522,6 +540,12 @@ mod tests {
             assert_eq!(of(name), Some(Better::Higher), "{name}");
         }
         for name in [
+            "retry_success_rate",
+            "error_recovery_rate",
+            "anomaly_detection_recall",
+            "zero_errors_pct",
+            "bandwidth_used",
+            "qps_deficit",
             "idle_connections",
             "idle sessions",
             "open_transactions",

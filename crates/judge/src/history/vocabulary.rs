@@ -564,6 +564,26 @@ pub(super) const PLAIN: [&str; 102] = [
 /// Words before a status of HTTP.
 pub(super) const OF_STATUS: [&str; 6] =
     ["http", "https", "status", "code", "response", "responses"];
+/// What is done against that which goes wrong, or that there is none of it: beside a fault nobody
+/// knows which of the two is counted.
+pub(super) const HANDLING: [&str; 16] = [
+    "success",
+    "successes",
+    "successful",
+    "recovery",
+    "detection",
+    "detected",
+    "resolution",
+    "resolved",
+    "avoidance",
+    "prevention",
+    "blocked",
+    "recall",
+    "handled",
+    "tolerance",
+    "zero",
+    "safe",
+];
 /// Words that turn round what stands beside them, or make it another thing.
 pub(super) const TURNING: [&str; 38] = [
     "between",
