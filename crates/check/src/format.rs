@@ -22,6 +22,7 @@ mod cobra;
 mod dbcop;
 mod dbcop_text;
 mod directory;
+mod earlier;
 mod edn;
 mod elle;
 mod export;
@@ -168,12 +169,12 @@ fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
                 false => json::read(text).map(of(HistoryForm::Json)),
             }
         }
-        Some(_) => elle::read(text, "line").map(of(form_of_edn(text))),
+        Some(_) => elle::read(text, "line").map(|history| as_edn(text, history)),
         None if is_array_of_objects(body) => {
             jepsen_json::read(body).map(of(HistoryForm::JepsenJson))
         }
         None if body.starts_with(['[', '(', '#']) => {
-            elle::read(text, "line").map(of(form_of_edn(text)))
+            elle::read(text, "line").map(|history| as_edn(text, history))
         }
         None if is_log_of_jepsen(body) => {
             elle::read(&jepsen_log::edn_of(text), "line").map(of(HistoryForm::JepsenLog))
@@ -183,12 +184,21 @@ fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
     }
 }
 
-/// A text whose first operation is not the first of its history lacks what was written before.
+/// A history of EDN, with what its text lacks of it.
+fn as_edn(text: &str, history: History) -> (History, HistoryForm) {
+    match form_of_edn(text) {
+        form @ HistoryForm::EdnFrom(_) => (earlier::with_writers_before(history), form),
+        form => (history, form),
+    }
+}
+
+/// A text whose first operation is not the first of its history lacks what was written before. In
+/// the one line before index 1 nothing can have been asked and answered, and some count from 1.
 fn form_of_edn(text: &str) -> HistoryForm {
     let first = text.split_once(":index").map_or("", |(_, rest)| rest.trim_start());
     let digits = first.bytes().take_while(u8::is_ascii_digit).count();
     match first[..digits].parse() {
-        Ok(index) if index > 0 => HistoryForm::EdnFrom(index),
+        Ok(index) if index > 1 => HistoryForm::EdnFrom(index),
         _ => HistoryForm::Edn,
     }
 }

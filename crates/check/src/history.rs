@@ -385,7 +385,7 @@ fn printable(name: &str) -> String {
 /// ```
 /// use dbdyno_check::WriteIds;
 /// let mut second = WriteIds::new(1, 3, 0);
-/// assert_eq!((second.take(), second.take()), (Some(2), Some(5)));
+/// assert_eq!((second.next_id(), second.next_id()), (Some(2), Some(5)));
 /// ```
 #[derive(Clone, Debug)]
 pub struct WriteIds {

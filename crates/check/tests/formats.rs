@@ -568,4 +568,35 @@ fn a_history_without_its_head_says_so() {
     };
     assert!(told(2).contains("begins with index 2"), "{}", told(2));
     assert_eq!(told(0), "EDN of Jepsen or Elle");
+    assert_eq!(told(1), told(0), "nothing is asked and answered in one line");
+}
+
+/// Strictly serial histories of which the first lines are lost were broken by garbage reads. What
+/// is broken whatever was written before is broken still.
+#[test]
+fn what_was_written_before_a_file_begins_is_no_garbage() {
+    let text = |first: u64, all: &[&str]| -> String {
+        let mut text = String::new();
+        for (at, ops) in all.iter().enumerate() {
+            for (place, kind) in ["invoke", "ok"].iter().enumerate() {
+                let index = first + (2 * at + place) as u64;
+                text.push_str(&format!(
+                    "{{:type :{kind} :f :txn :value [{ops}] :process {at} :index {index} :time \
+                     {index}}}\n"
+                ));
+            }
+        }
+        text
+    };
+    let registers = ["[:r x 7]", "[:w x 9] [:r y 8]", "[:r x 9] [:r y 8]"];
+    let lists = ["[:r x [1 2]]", "[:append x 3]", "[:r x [1 2 3]] [:r y [5]]"];
+    for serial in [registers, lists] {
+        let level = Level::StrictSerializable;
+        assert_eq!(anomaly(&read(&text(40, &serial)), level), "", "{serial:?}");
+        assert_ne!(anomaly(&read(&text(0, &serial)), level), "", "{serial:?}");
+    }
+    let turned = ["[:r x 7]", "[:w x 9]", "[:r x 7]"];
+    assert_ne!(anomaly(&read(&text(40, &turned)), Level::StrictSerializable), "");
+    let torn = ["[:r x [1 2]]", "[:r x [2 1]]", "[:append x 3]"];
+    assert_ne!(anomaly(&read(&text(40, &torn)), Level::Serializable), "");
 }
