@@ -25,8 +25,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 demo:
 	tools/setup demo
-	cargo build --release --locked -p dbdyno
-	$(TARGET)/release/dbdyno demo
+	cargo build --profile demo --locked -p dbdyno
+	$(TARGET)/demo/dbdyno demo
 
 dist:
 	tools/setup dist
