@@ -46,8 +46,8 @@ pub(super) fn with_writers_before(mut history: History) -> History {
         let known = seen.into_iter().filter(|&id| id != INITIAL && id < ABSENT);
         lacking.extend(known.map(|id| (op.key, id)).filter(|one| !written.contains(one)));
     }
-    let mut session = history.session_count() as u32;
-    for (key, value) in lacking {
+    let sessions = history.session_count() as u32..;
+    for (session, (key, value)) in sessions.zip(lacking) {
         let is_list = lists.contains(&key);
         let kind = if is_list { OperationKind::Append } else { OperationKind::Write };
         let times = Times { commit_return_ns: u64::MAX, ..Times::default() };
@@ -55,7 +55,6 @@ pub(super) fn with_writers_before(mut history: History) -> History {
         history.push(txn, &[Op { key, value, prev: UNKNOWN, kind }]);
         let called = "before the file begins".to_owned();
         history.origins.push(Origin { called, unit: "line", places: (0, 0) });
-        session += 1;
     }
     history
 }
