@@ -70,9 +70,10 @@ const { DBDYNO: program, CHROMIUM: executablePath = "/usr/bin/chromium" } = proc
 const folder = await mkdtemp(join(tmpdir(), "dbdyno-pages-"));
 // Only pages of our own are opened, and a container seldom lets Chromium build its sandbox.
 const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-/** Milliseconds for one answer of the browser: a page that hangs is told of as one. */
-const protocolTimeout = 60_000;
-const browser = await launch({ executablePath, args, protocolTimeout });
+/** Milliseconds for one answer of the browser, whatever else the machine does: only a page that
+ * hangs takes as long, and is told of as one. */
+const timeout = 300_000;
+const browser = await launch({ executablePath, args, timeout, protocolTimeout: timeout });
 try {
   const [{ pages, wrong }, { planted, missed }] = await Promise.all([
     looked(browser, program, folder, { ...values, names }),

@@ -25,6 +25,8 @@ const named = (check, faults) => faults.map((fault) => `${check}: ${fault}`);
 /** A tab with the page in it, and what it said and asked for until it is closed. */
 async function opened(browser, path, { width, scheme, isScripted }) {
   const tab = await browser.newPage();
+  // The browser has its own limit for a page that hangs.
+  tab.setDefaultTimeout(0);
   const faults = [];
   const address = pathToFileURL(path).href;
   tab.on("console", (message) => {

@@ -184,23 +184,27 @@ fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
     }
 }
 
-/// A history of EDN, with what its text lacks of it.
+/// A history of EDN, with what its text lacks of it: one whose first operation is not the first of
+/// its history lacks what was written before. In the one line before index 1 nothing can have been
+/// asked and answered, and some count from 1.
 fn as_edn(text: &str, history: History) -> (History, HistoryForm) {
-    match form_of_edn(text) {
-        form @ HistoryForm::EdnFrom(_) => (earlier::with_writers_before(history), form),
-        form => (history, form),
+    match first_index(text) {
+        Some(index) if index > 1 => {
+            let own = history.len();
+            let whole = earlier::with_writers_before(history);
+            let earlier = whole.len() - own;
+            (whole, HistoryForm::EdnFrom(index, earlier))
+        }
+        _ => (history, HistoryForm::Edn),
     }
 }
 
-/// A text whose first operation is not the first of its history lacks what was written before. In
-/// the one line before index 1 nothing can have been asked and answered, and some count from 1.
-fn form_of_edn(text: &str) -> HistoryForm {
-    let first = text.split_once(":index").map_or("", |(_, rest)| rest.trim_start());
-    let digits = first.bytes().take_while(u8::is_ascii_digit).count();
-    match first[..digits].parse() {
-        Ok(index) if index > 1 => HistoryForm::EdnFrom(index),
-        _ => HistoryForm::Edn,
-    }
+/// The index of the first operation, if it has one.
+fn first_index(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(":index")?;
+    let rest = rest.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest[..digits].parse().ok()
 }
 
 /// Whether a text is of Jepsen and no EDN. Text of other forms begins with an operation.

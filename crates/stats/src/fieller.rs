@@ -47,7 +47,7 @@ pub fn fieller(base: &[f64], test: &[f64], confidence: f64) -> Result<FiellerEst
     if base.n < 2 || test.n < 2 || !ratio.is_finite() {
         return Ok(FiellerEstimate { ratio: unbounded, p_value: 1.0 });
     }
-    let (of_base, of_test) = (squared_error(&base), squared_error(&test));
+    let (of_base, of_test) = (base.squared_error(), test.squared_error());
     let t = student::quantile(0.5 + confidence / 2.0, degrees(&base, &test, ratio));
     let slope = base.mean * base.mean - t * t * of_base;
     let product = base.mean * test.mean;
@@ -67,10 +67,6 @@ pub fn fieller(base: &[f64], test: &[f64], confidence: f64) -> Result<FiellerEst
         }
     };
     Ok(FiellerEstimate { ratio, p_value })
-}
-
-fn squared_error(arm: &Moments) -> f64 {
-    arm.sd * arm.sd / arm.n as f64
 }
 
 /// Of `test − ρ·base`.

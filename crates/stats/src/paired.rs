@@ -87,7 +87,7 @@ pub(crate) fn welch_estimate(base: &Moments, test: &Moments) -> Estimate {
     if base.n < 2 || test.n < 2 {
         return Estimate { mean, standard_error: 0.0, degrees: 0.0 };
     }
-    let (of_base, of_test) = (squared_error(base), squared_error(test));
+    let (of_base, of_test) = (base.squared_error(), test.squared_error());
     let variance = of_base + of_test;
     let degrees = if variance == 0.0 {
         (base.n + test.n - 2) as f64
@@ -97,10 +97,6 @@ pub(crate) fn welch_estimate(base: &Moments, test: &Moments) -> Estimate {
         1.0 / (base_part.powi(2) / (base.n - 1) as f64 + test_part.powi(2) / (test.n - 1) as f64)
     };
     Estimate { mean, standard_error: variance.sqrt(), degrees }
-}
-
-fn squared_error(arm: &Moments) -> f64 {
-    arm.sd * arm.sd / arm.n as f64
 }
 
 /// The interval of the mean logarithm, as a ratio.

@@ -52,6 +52,11 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
+    /// The square of the standard error of the mean.
+    pub(crate) fn squared_error(&self) -> f64 {
+        self.sd * self.sd / self.n as f64
+    }
+
     /// Moments of values of any unit.
     ///
     /// The limit keeps squares and sums finite.

@@ -15,8 +15,9 @@ pub enum HistoryForm {
     JepsenJson,
     /// Operations of Jepsen.
     Edn,
-    /// The same, of which the first has this index.
-    EdnFrom(u64),
+    /// The same, of which the first has this index, and so many values that are read were written
+    /// before.
+    EdnFrom(u64, usize),
     /// Operations of Jepsen as it writes them for people.
     JepsenLog,
     /// dbcop's binary form.
@@ -41,11 +42,12 @@ impl fmt::Display for HistoryForm {
             HistoryForm::Json => "JSON, a transaction a line",
             HistoryForm::JepsenJson => "JSON of Jepsen or elle-cli",
             HistoryForm::Edn => "EDN of Jepsen or Elle",
-            HistoryForm::EdnFrom(index) => {
+            HistoryForm::EdnFrom(index, earlier) => {
                 return write!(
                     f,
                     "EDN of Jepsen or Elle that begins with index {index}: what was written before \
-                     that is not known"
+                     that is not known, and each of the {earlier} values that are read of it counts \
+                     as a transaction of unknown outcome"
                 );
             }
             HistoryForm::JepsenLog => "history.txt of Jepsen, or its log",
