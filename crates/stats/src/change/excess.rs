@@ -12,7 +12,13 @@
 //! *Far* is more than the budget and [`DEVIATIONS_LEAST`] robust standard deviations from the
 //! median of the values before. Neighbours that resemble each other make bad runs come together:
 //! how often that is taken for an excess stands in the tests, and it is no more than a caution.
+//!
+//! *Values that were all the same* until the first bad one, as failures that never were: where they
+//! begin is no choice of a stretch, so that one question is asked with [`ALPHA_OF_EQUAL`]. Of runs
+//! that are like the others, the `m` latest hold all `k` bad ones of `n` with a chance of
+//! C(m, k) ∕ C(n, k).
 
+use super::latest::{equal_value, is_far_from_equal};
 use crate::median::median_or_nan;
 
 /// Robust standard deviations from the median, at least.
@@ -23,6 +29,11 @@ const BEFORE_LEAST: usize = 12;
 const FAR_LEAST: usize = 4;
 /// Chance that equal runs show such an excess in any of the stretches that are looked at.
 const ALPHA: f64 = 0.001;
+/// Chance that runs which are bad now and then from the beginning begin to be so as late as that.
+/// A single bad value that comes last is told of a series like this, which has a larger one.
+const ALPHA_OF_EQUAL: f64 = 0.01;
+/// Fewer are single bad nights.
+const FAR_OF_EQUAL_LEAST: usize = 3;
 
 /// More bad runs among the latest than before.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,8 +72,34 @@ pub fn far_excess(
         let all = excess.far + excess.far_before;
         Some((chance_of_as_many(n, latest, all, excess.far), excess))
     });
-    let (chance, excess) = found.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
-    (chance <= alpha).then_some(excess)
+    let found = found.min_by(|(one, _), (other, _)| one.total_cmp(other));
+    let found = found.filter(|(chance, _)| *chance <= alpha).map(|(_, excess)| excess);
+    found.or_else(|| excess_beside_equal(values, higher_is_better, budget))
+}
+
+/// The bad ones among all values from the first one on that is not what all before it were, if
+/// those are [`BEFORE_LEAST`] and no fewer.
+fn excess_beside_equal(values: &[f64], higher_is_better: bool, budget: f64) -> Option<FarExcess> {
+    let n = values.len();
+    let first = values.iter().position(|&value| value != values[0])?;
+    let (before, after) = values.split_at(first);
+    let usual = equal_value(before)?;
+    if before.len() < BEFORE_LEAST.max(after.len()) {
+        return None;
+    }
+    let mut far = after.to_vec();
+    far.retain(|value| {
+        let worse_by = if higher_is_better { usual - value } else { value - usual };
+        worse_by > budget * usual.abs() && is_far_from_equal(usual, &[*value])
+    });
+    let chance = chance_of_as_many(n, after.len(), far.len(), far.len());
+    (far.len() >= FAR_OF_EQUAL_LEAST && chance <= ALPHA_OF_EQUAL).then(|| FarExcess {
+        latest: after.len(),
+        far: far.len(),
+        far_before: 0,
+        usual,
+        typical_far: median_or_nan(&far),
+    })
 }
 
 fn excess_of(
@@ -142,6 +179,34 @@ mod tests {
                 let latency = series(5.0, 500.0, of_ten, 0.01);
                 assert!(far_excess(&latency, 40, false, 0.02).is_some(), "{seed} {of_ten}");
             }
+        }
+    }
+
+    /// Failures in 5 of 12 nights after 28 without any passed a gate.
+    #[test]
+    fn what_never_failed_and_fails_now_and_then_is_seen() {
+        let series = |before: usize, latest: &[f64]| [&vec![0.0; before][..], latest].concat();
+        let nights = [2.0, 0.0, 1.0, 0.0, 0.0, 3.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0];
+        let excess = far_excess(&series(28, &nights), 8, false, 0.02).unwrap();
+        assert_eq!((excess.latest, excess.far, excess.far_before), (12, 5, 0));
+        assert_eq!((excess.usual, excess.typical_far), (0.0, 2.0));
+        assert_eq!(far_excess(&series(28, &nights), 8, true, 0.02), None, "more is better there");
+        assert_eq!(far_excess(&series(11, &nights), 8, false, 0.02), None, "too few before");
+        let once = [&nights[..1], &[0.0; 27], &nights].concat();
+        assert_eq!(far_excess(&once, 8, false, 0.02), None, "it failed before");
+        let rounded = [13.0, 12.0, 13.0, 12.0, 12.0, 13.0];
+        let rounded = [&[12.0; 40][..], &rounded].concat();
+        assert_eq!(far_excess(&rounded, 8, false, 0.02), None, "what rounding may do");
+        // Of runs that are bad by chance from the beginning, in one of so many.
+        for one_of in [10, 20, 40, 80] {
+            let found = (0..2_000).filter(|&seed| {
+                let mut stream = random::stream(&[random::key_of("fails"), one_of, seed]);
+                let fails = |_| f64::from(stream.next_below(one_of) == 0);
+                let values: Vec<f64> = (0..60).map(fails).collect();
+                far_excess(&values, 8, false, 0.02).is_some()
+            });
+            let found = found.count();
+            assert!(found <= 14, "one of {one_of}: {found} of 2000");
         }
     }
 

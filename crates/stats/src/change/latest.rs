@@ -115,7 +115,7 @@ fn least_distance(values: &[f64]) -> f64 {
 }
 
 /// The value that all of them are, if they are enough to say so.
-fn equal_value(values: &[f64]) -> Option<f64> {
+pub(super) fn equal_value(values: &[f64]) -> Option<f64> {
     let first = *values.first()?;
     let are_equal = values.len() >= NEIGHBOURS && values.iter().all(|&value| value == first);
     are_equal.then_some(first)
@@ -124,7 +124,7 @@ fn equal_value(values: &[f64]) -> Option<f64> {
 /// Whether all of `latest` are far from a value that all before them were: beside none, or below
 /// the whole, each is; else by what their last digit can round away, which of whole numbers is 1
 /// however round they are.
-fn is_far_from_equal(equal: f64, latest: &[f64]) -> bool {
+pub(super) fn is_far_from_equal(equal: f64, latest: &[f64]) -> bool {
     let digits = latest.iter().chain([&equal]).filter_map(|&value| last_digit(value));
     let unit = 10f64.powi(digits.fold(0, i32::min));
     let is_bound = equal == 0.0
