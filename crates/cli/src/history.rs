@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use dbdyno_judge::history::{
     self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LATEST_FAR, LATEST_MISSING, LEFT_OUT,
-    MODE_SHIFT, OrderAsked, SMALL_STEPS, UNPROVED_STEP, UNREAD,
+    MODE_SHIFT, OrderAsked, SMALL_STEPS, SPREAD_SHIFT, UNPROVED_STEP, UNREAD, WORK_GONE,
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
@@ -218,7 +218,8 @@ fn judge(told: &Told, latest: usize) -> Exit {
 fn latest_doubt(series: &HistorySeries) -> Option<&Warning> {
     series.warnings.iter().find(|warning| {
         warning.code == LATEST_MISSING
-            || [LATEST_FAR, MODE_SHIFT, UNPROVED_STEP, SMALL_STEPS].contains(&warning.code.as_str())
+            || [LATEST_FAR, MODE_SHIFT, SPREAD_SHIFT, UNPROVED_STEP, SMALL_STEPS, WORK_GONE]
+                .contains(&warning.code.as_str())
                 && (warning.severity == Severity::Caution || is_assumed(series))
     })
 }
@@ -466,7 +467,7 @@ mod tests {
         assert_eq!(gated(series(false), &[LEFT_OUT], &[], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &["too-short"], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &[LATEST_MISSING], 10), Exit::CannotTell);
-        for code in [LATEST_FAR, UNPROVED_STEP, SMALL_STEPS] {
+        for code in [LATEST_FAR, SPREAD_SHIFT, UNPROVED_STEP, SMALL_STEPS, WORK_GONE] {
             assert_eq!(gated(series(false), &[], &[code], 10), Exit::CannotTell);
         }
         assert_eq!(gated(series(false), &[], &[MODE_SHIFT], 10), Exit::CannotTell);

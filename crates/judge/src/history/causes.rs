@@ -17,6 +17,35 @@ const CAUSES_MOST: usize = 12;
 /// A fact that changes more often than once in so many runs is no cause of anything rare.
 const RUNS_PER_CHANGE: usize = 8;
 const CHANGES_LEAST: usize = 3;
+/// So many runs did work before none did.
+const WORK_RUNS_LEAST: usize = 4;
+/// What benchmarks count of what they did.
+const WORK: [&str; 22] = [
+    "bytes",
+    "docs",
+    "documents",
+    "events",
+    "found",
+    "hits",
+    "inserted",
+    "items",
+    "keys",
+    "matches",
+    "operations",
+    "ops",
+    "processed",
+    "queries",
+    "records",
+    "requests",
+    "results",
+    "returned",
+    "rows",
+    "statements",
+    "transactions",
+    "tuples",
+];
+/// The code of a warning: runs did work before, and the latest ones did none.
+pub const WORK_GONE: &str = "work-gone";
 
 /// Facts that changed where the shift may lie, those of the host first.
 pub(super) fn shift_causes(shift: &Shift, facts: &[Rc<Facts>]) -> Vec<Cause> {
@@ -50,6 +79,34 @@ fn changes_of(name: &str, facts: &[Rc<Facts>]) -> usize {
     facts.windows(2).filter(is_change).count()
 }
 
+/// A caution where runs did work that is counted, and the latest ones did none: no rows are found
+/// in no time.
+pub(super) fn work_gone(facts: &[Rc<Facts>]) -> Option<Warning> {
+    let latest = facts.last()?;
+    let gone = latest.keys().filter(|name| is_count_of_work(name)).find_map(|name| {
+        let counts: Vec<f64> = facts
+            .iter()
+            .map(|facts| facts.get(name)?.parse().ok().filter(|count: &f64| *count >= 0.0))
+            .collect::<Option<_>>()?;
+        let first = counts.iter().position(|&count| count == 0.0)?;
+        let is_gone = first >= WORK_RUNS_LEAST && counts[first..].iter().all(|&count| count == 0.0);
+        is_gone.then(|| (name, facts[first - 1][name].clone(), first))
+    });
+    let (name, before, first) = gone?;
+    let text = format!(
+        "{name:?} was {before} and is 0 from value {} on: runs that do no work are fast for no \
+         reason.",
+        first + 1
+    );
+    Some(Warning::new(Severity::Caution, WORK_GONE, text))
+}
+
+/// Whether a name counts what a run did, by its last word.
+fn is_count_of_work(name: &str) -> bool {
+    let last = name.rsplit(|letter: char| !letter.is_alphanumeric()).next().unwrap_or(name);
+    WORK.contains(&last.to_lowercase().as_str())
+}
+
 /// What is told first.
 fn rank(fact: &str) -> usize {
     const FIRST: [&str; 6] = ["host.", "dbdyno", "plan.", "test.server", "base.server", "test."];
@@ -72,4 +129,28 @@ pub(super) fn mixed_hosts(facts: &[Rc<Facts>]) -> Option<Warning> {
         models.join(", ")
     );
     Some(Warning::new(Severity::Caution, "mixed-hosts", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(name: &str, counts: &[&str]) -> Vec<Rc<Facts>> {
+        let of_run = |count: &&str| Rc::new(Facts::from([(name.to_owned(), (*count).to_owned())]));
+        counts.iter().map(of_run).collect()
+    }
+
+    /// A query that finds nothing is fast, and was told as a change to the better.
+    #[test]
+    fn runs_that_do_no_work_any_more_are_told() {
+        let told = |name, counts: &[&str]| work_gone(&facts(name, counts)).map(|one| one.text);
+        let stopped = ["1000", "1000", "1001", "1000", "0", "0"];
+        let text = told("result rows", &stopped).unwrap();
+        assert!(text.contains("was 1000 and is 0 from value 5 on"), "{text}");
+        assert!(told("Rows", &stopped).is_some());
+        assert_eq!(told("fsync", &stopped), None, "a switch");
+        assert_eq!(told("rows", &["1000", "0", "1000", "1000", "1000", "0"]), None, "as before");
+        assert_eq!(told("rows", &["1000", "1000", "1000", "1000", "0", "999"]), None, "again");
+        assert_eq!(told("rows", &["many", "many", "many", "many", "0"]), None);
+    }
 }

@@ -57,6 +57,7 @@ use dbdyno_stats::{self as stats, StatsError};
 use crate::error::JudgeError;
 
 pub use asked::{DecimalMark, FileAsked, OrderAsked};
+pub use causes::WORK_GONE;
 pub use figures::{Gathering, LEFT_OUT, RunFigure};
 pub use file::of_file;
 
@@ -76,10 +77,14 @@ pub const SMALL_STEPS: &str = "small-steps";
 pub const UNREAD: &str = "unread";
 /// The code of a warning: one of two levels that values jump between has moved.
 pub const MODE_SHIFT: &str = "mode-shift";
+/// The code of a warning: values scatter several times as much, or as little, as before.
+pub const SPREAD_SHIFT: &str = "spread-shift";
 /// So many of the latest values, with strays among them, are looked at together.
 const LATEST: usize = 10;
 /// So many strays among them are no single bad nights.
 const LATEST_STRAYS_LEAST: usize = 3;
+/// A level and its noise begin within so many values of each other.
+const SAME_PLACE_REACH: usize = 5;
 /// So many values that were left out are named in a note.
 const STRAYS_NAMED_MOST: usize = 6;
 /// So many changes in one direction and none in the other have a chance of 1 in 32 where both are
@@ -204,7 +209,10 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     let of_mode = stats::mode_shift(&values, &changes, &options)?;
     let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
     warnings.extend(of_mode.map(|shift| moved_mode(&shift, raw.better, scale, asked)));
+    let of_spread = stats::spread_shift(&values, &changes, &options);
+    warnings.extend(of_spread.map(|shift| moved_spread(&shift, &changes, asked)));
     warnings.extend(causes::mixed_hosts(&raw.facts));
+    warnings.extend(causes::work_gone(&raw.facts));
     Ok(HistorySeries {
         name: raw.name,
         about: raw.about,
@@ -460,6 +468,27 @@ fn moved_mode(
         shift.first + 1
     );
     Warning::new(severity, MODE_SHIFT, text)
+}
+
+/// That values scatter more, or less, around their level: a caution where it is more, among the
+/// values that are asked about, and no level alarms there, which has noise of its own. The typical
+/// value says nothing of it.
+fn moved_spread(shift: &stats::SpreadShift, changes: &SeriesChanges, asked: usize) -> Warning {
+    let (times, than) = if shift.ratio > 1.0 {
+        (shift.ratio, "as far from their level as those before")
+    } else {
+        (1.0 / shift.ratio, "as near to their level as those before")
+    };
+    let mut alarms = changes.shifts.iter().filter(|level| level.weight == ShiftWeight::Alarm);
+    let is_of_level = alarms.any(|level| level.first.abs_diff(shift.first) <= SAME_PLACE_REACH);
+    let is_told = shift.ratio > 1.0 && shift.first >= asked && !is_of_level;
+    let severity = if is_told { Severity::Caution } else { Severity::Note };
+    let text = format!(
+        "From value {} on values lie {times:.1} times {than}: what changed is how alike runs are. \
+         Look for what differs from run to run, such as a second host, a neighbour or shorter runs.",
+        shift.first + 1
+    );
+    Warning::new(severity, SPREAD_SHIFT, text)
 }
 
 /// A value with four decimals at most.

@@ -45,6 +45,7 @@ mod selection;
 mod shape;
 mod sides;
 mod size;
+mod spread;
 mod stray;
 mod tree;
 mod trend;
@@ -64,6 +65,7 @@ pub use energy::{E_DIVISIVE_MOST, e_divisive};
 pub use excess::{FarExcess, far_excess};
 pub use latest::{LatestValues, latest_values};
 pub use sides::{ModeShift, mode_shift};
+pub use spread::SpreadShift;
 pub use unproved::{UnprovedStep, unproved_step};
 
 /// Fewer values than this show no change at all at 1 %: with 12 there are 924 ways to part them
@@ -71,6 +73,10 @@ pub use unproved::{UnprovedStep, unproved_step};
 pub const CHANGE_VALUES_LEAST: usize = 12;
 /// More values than this are not taken.
 pub(crate) const CHANGE_VALUES_MOST: usize = 10_000;
+
+/// Of the chance of any change that is told by itself: distances of neighbours that resemble each
+/// other have heavier tails than what steps are tested against.
+const SPREAD_SHARE: f64 = 0.25;
 
 /// What is asked of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,7 +133,7 @@ pub fn change_points(values: &[f64], options: &ChangeOptions) -> Result<SeriesCh
         return Ok(SeriesChanges::default());
     }
     let kept = stray::indices_without_strays(&scaled);
-    let mut changes = changes_among(&those(values, &kept), &those(&scaled, &kept), options);
+    let mut changes = changes_among(&those(values, &kept), &scaled, &kept, options);
     for shift in &mut changes.shifts {
         for place in [&mut shift.first, &mut shift.earliest, &mut shift.latest] {
             *place = kept[*place];
@@ -144,8 +150,15 @@ fn those(values: &[f64], kept: &[usize]) -> Vec<f64> {
     kept.iter().map(|&at| values[at]).collect()
 }
 
-/// The changes in values of which none is a stray; places are those among them.
-fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> SeriesChanges {
+/// The changes in values of which none is a stray, at the places `kept` of all; places are those
+/// among them.
+fn changes_among(
+    values: &[f64],
+    all_scaled: &[f64],
+    kept: &[usize],
+    options: &ChangeOptions,
+) -> SeriesChanges {
+    let scaled = &those(all_scaled, kept)[..];
     let mut root = tree::grow_tree(scaled, 0, scaled.len(), options.alpha, options.seed);
     let mut slides = Vec::new();
     shape::extract_slides(scaled, &mut root, options.scale, options.seed, &mut slides);
@@ -153,6 +166,7 @@ fn changes_among(values: &[f64], scaled: &[f64], options: &ChangeOptions) -> Ser
     // Where levels slide a step is not where their middles part.
     if slides.is_empty() {
         tree::settle_cuts(scaled, &mut cuts, 0, scaled.len());
+        spread::drop_unproved_cuts(all_scaled, kept, &mut cuts, options.alpha, options.seed);
     }
     let shifts = shifts(values, scaled, &cuts, &slides, options);
     let firsts: Vec<usize> = cuts.iter().map(|cut| cut.first).collect();
@@ -266,6 +280,24 @@ fn size_and_place(
     let SelectedSize { size, share } =
         SelectedSize::from_interval(size, SHOWN_CONFIDENCE, z, least_found / error);
     (size, above, place::place_range(values, first, correlation, share, seed))
+}
+
+/// The latest change of the noise around the levels of `changes` by a factor of three and more.
+///
+/// Assumes values and the changes that were found in them with these options; noise whose
+/// neighbours resemble each other no more than steps allow.
+pub fn spread_shift(
+    values: &[f64],
+    changes: &SeriesChanges,
+    options: &ChangeOptions,
+) -> Option<SpreadShift> {
+    let scaled = scaled(values, options.scale).ok()?;
+    if values.len() < CHANGE_VALUES_LEAST || !changes.slides.is_empty() || changes.modes.is_some() {
+        return None;
+    }
+    let firsts: Vec<usize> = changes.shifts.iter().map(|shift| shift.first).collect();
+    let left = size::around_levels(&scaled, &firsts);
+    spread::spread_shifts(&left, SPREAD_SHARE * options.alpha, options.seed).pop()
 }
 
 /// Whether two answers name the same change: each lies where the other may, or next to it. A place

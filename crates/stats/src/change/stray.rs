@@ -15,15 +15,19 @@
 //! *Far* is [`DEVIATIONS_LEAST`] robust standard deviations from the median of the [`NEIGHBOURS`]
 //! before it and from that of those after it: a value next to a step is near to one of them. Of
 //! normal noise nothing is so far, and of noise with heavy tails little, as counted in
-//! `docs/journal/2026-11-28-bad-nights.md`. Where more than a few are so far, they are a part of
-//! the series and stay; the first and the last values stay too, because what follows them is not
-//! known.
+//! `docs/journal/2026-11-28-bad-nights.md`. Where noise has grown, it is
+//! [`DEVIATIONS_AROUND_LEAST`] of those around it as well: else the farther half of all runs would
+//! be left out, on whichever side they lie, and what remains would be another level. Where more
+//! than a few are so far, they are a part of the series and stay; the first and the last values
+//! stay too, because what follows them is not known.
 
 use super::scores::LEVEL_LEAST;
 use crate::median::median_or_nan;
 
 /// Of 5, 6.5 and 8, false alarms in noise with heavy tails grew by least, and all found the same.
 const DEVIATIONS_LEAST: f64 = 8.0;
+/// As many of those around a value, where they scatter more than others do.
+const DEVIATIONS_AROUND_LEAST: f64 = 5.0;
 /// The median of seven values is that of the level, if a spell lies among them.
 const NEIGHBOURS: usize = 7;
 /// A larger share is no spike, as for `shape::find_modes`.
@@ -46,7 +50,9 @@ pub(crate) fn indices_without_strays(values: &[f64]) -> Vec<usize> {
     let mut is_far = Vec::with_capacity(n);
     for at in 0..n {
         let [before, after] = [sided(values, at, NEIGHBOURS, 0), sided(values, at, 0, NEIGHBOURS)];
-        is_far.push(before > least && after > least);
+        let around = at.saturating_sub(2 * NEIGHBOURS)..(at + 2 * NEIGHBOURS + 1).min(n);
+        let around = DEVIATIONS_AROUND_LEAST * 1.4826 * median_or_nan(&distances[around]);
+        is_far.push(before.min(after) > least.max(around));
     }
     let mut strays = vec![false; n];
     let mut from = 0;
