@@ -46,6 +46,47 @@ const ANONYMOUS: [&str; 5] = [
     "[anonymous]::",
 ];
 const NAMELESS: &str = "(anonymous namespace)::";
+/// Features of processors by which GCC and LLVM call the copies of a function that they choose from
+/// when a program begins (`target_clones`), and that nobody else calls a function.
+const FEATURES: [&str; 6] = ["avx", "sse2", "sse3", "sse4", "ssse3", "bmi2"];
+/// Those that stand beside such a one: `avx2_bmi_fma`.
+const MORE_FEATURES: [&str; 12] = [
+    "1",
+    "2",
+    "aes",
+    "bmi",
+    "f16c",
+    "fma",
+    "lzcnt",
+    "movbe",
+    "pclmul",
+    "popcnt",
+    "vaes",
+    "vpclmulqdq",
+];
+/// How names of copies for models of processors begin, and for features of ARM.
+const MODELS: [&str; 20] = [
+    "arch_x86_64",
+    "arch_haswell",
+    "arch_broadwell",
+    "arch_skylake",
+    "arch_icelake",
+    "arch_cascadelake",
+    "arch_sapphirerapids",
+    "arch_sandybridge",
+    "arch_ivybridge",
+    "arch_nehalem",
+    "arch_westmere",
+    "arch_core",
+    "arch_znver",
+    "arch_bdver",
+    "cpu_power",
+    "_Msve",
+    "_Msme",
+    "_Mdotprod",
+    "_Mlse",
+    "_Mfp16",
+];
 
 /// The function that a name is of, without what compilers and linkers add: the pieces into which it
 /// was split, the copies for some callers, the version of a symbol, the hash of a crate.
@@ -84,13 +125,26 @@ fn clone_of(name: &str) -> Option<&str> {
     (last.ends_with(']') || last.ends_with(')')).then(|| before.trim_end())
 }
 
-/// `f.part.0`, `f.cold`, `f.llvm.1234`.
+/// `f.part.0`, `f.cold`, `f.llvm.1234`, `f.avx2`, `f.sse4.2.1`.
 fn piece_of(name: &str) -> Option<&str> {
     let (mut before, mut piece) = name.rsplit_once('.')?;
-    if !piece.is_empty() && piece.bytes().all(|byte| byte.is_ascii_digit()) {
+    while !piece.is_empty() && piece.bytes().all(|byte| byte.is_ascii_digit()) {
         (before, piece) = before.rsplit_once('.')?;
     }
-    ADDED.contains(&piece).then_some(before)
+    let is_copy = is_for_processors(piece) && !before.contains(['.', '/']);
+    (is_copy || ADDED.contains(&piece)).then_some(before)
+}
+
+/// Whether a copy of a function is for some processors: `avx512f`, `sse4_2`, `arch_haswell`.
+fn is_for_processors(piece: &str) -> bool {
+    let mut words = piece.split('_');
+    MODELS.iter().any(|model| piece.starts_with(model))
+        || piece.split('_').any(is_feature)
+            && words.all(|word| is_feature(word) || MORE_FEATURES.contains(&word))
+}
+
+fn is_feature(word: &str) -> bool {
+    FEATURES.iter().any(|feature| word.starts_with(feature))
 }
 
 /// `memcpy@GLIBC_2.2.5`, `memcpy@@GLIBC_2.14`; what calls it from elsewhere, `memcpy@plt`, is a
@@ -273,6 +327,27 @@ mod tests {
             ("finish_task_switch.isra.0_[k]", "finish_task_switch_[k]"),
             ("f.cold.1", "f"),
             ("f.specialized.2.argprom", "f"),
+            ("dot.avx2", "dot"),
+            ("dot.avx512", "dot"),
+            ("dot.avx512f.0", "dot"),
+            ("dot.sse4_2", "dot"),
+            ("dot.sse4.2", "dot"),
+            ("dot.sse4.2.1", "dot"),
+            ("dot.avx2_bmi_fma", "dot"),
+            ("dot.arch_x86_64_v3", "dot"),
+            ("dot.arch_haswell.2", "dot"),
+            ("dot.cpu_power9", "dot"),
+            ("dot._MsveMdotprod", "dot"),
+            ("dot._Main", "dot._Main"),
+            ("config.arch_name", "config.arch_name"),
+            ("dot.resolver", "dot"),
+            ("dot.avx2.part.0", "dot"),
+            ("dot(int) [clone .default]", "dot(int)"),
+            ("github.com/x/simd.avx2", "github.com/x/simd.avx2"),
+            ("java.lang.Math.fma", "java.lang.Math.fma"),
+            ("events.sse", "events.sse"),
+            ("dot.default", "dot.default"),
+            ("f.1.2", "f.1.2"),
             (".cold", ".cold"),
             ("_[k]", "_[k]"),
             ("[unknown]", "[unknown]"),

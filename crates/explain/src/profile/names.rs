@@ -120,6 +120,7 @@ pub(super) fn match_functions(base: &Profile, test: &Profile) -> Vec<Pair> {
     let (mut base_left, mut test_left) = (by_function(base), by_function(test));
     unmark_kernel(&mut base_left, &test_left);
     unmark_kernel(&mut test_left, &base_left);
+    put_default_copies(&mut base_left, &mut test_left);
     let mut found: Vec<Pair> = Vec::new();
     let both = |one: &BTreeMap<String, Names>, other: &BTreeMap<String, Names>| {
         one.keys().filter(|name| other.contains_key(*name)).cloned().collect::<Vec<String>>()
@@ -196,6 +197,44 @@ fn unmark_kernel(own: &mut BTreeMap<String, Names>, other: &BTreeMap<String, Nam
             own.entry(bare).or_default().extend(names);
         }
     }
+}
+
+/// How the name of the copy ends that runs where a processor has what no other copy needs.
+const DEFAULT_COPY: &str = ".default";
+
+/// Puts `f.default` with `f` where one of the two profiles has other copies of it for processors,
+/// or one side has `f` alone and the other one `f.default`. Elsewhere that is a name as others are:
+/// `exports.default`.
+fn put_default_copies(base: &mut BTreeMap<String, Names>, test: &mut BTreeMap<String, Names>) {
+    let defaults: BTreeSet<String> = base.keys().chain(test.keys()).cloned().collect();
+    for name in defaults {
+        let numbered = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let text = numbered.strip_suffix('.').unwrap_or(&name);
+        let Some(function) = text.strip_suffix(DEFAULT_COPY) else { continue };
+        let has_copies = [&*base, &*test].iter().any(|side| {
+            let mut names = side.get(function).into_iter().flatten();
+            names.any(|it| it.strip_prefix(function).is_some_and(is_added_by_compiler))
+        });
+        let is_other_build = [(&*base, &*test), (&*test, &*base)].iter().any(|(one, other)| {
+            let has_both = one.contains_key(&name) || other.contains_key(function);
+            one.contains_key(function) && !has_both
+        });
+        let is_of_c = function.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if has_copies || is_of_c && is_other_build {
+            for side in [&mut *base, &mut *test] {
+                let names = side.remove(&name).unwrap_or_default();
+                if !names.is_empty() {
+                    side.entry(function.to_owned()).or_default().extend(names);
+                }
+            }
+        }
+    }
+}
+
+/// Whether what stands behind a function was added by a compiler, and is no word of a language as
+/// the `clone` of `Hash.clone`.
+fn is_added_by_compiler(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit()) || [".avx", ".resolver"].contains(&text)
 }
 
 /// Addresses that one side alone has, and what else has no name, are together what has none of a
@@ -420,6 +459,24 @@ mod tests {
             (3, 2, Match::Exact),
         ];
         assert_eq!(told, expected, "{pairs:?}");
+    }
+
+    /// The copy for processors that have nothing is one of them only where there are others.
+    #[test]
+    fn copies_for_processors_are_one_function() {
+        for (base, test, count) in [
+            ("m;dot.avx2 40\n", "m;dot.avx512f 30\n", 1),
+            ("m;dot.avx2.0 40\n", "m;dot.default.2 30\n", 1),
+            ("m;dot 40\n", "m;dot.default 30\n", 1),
+            ("m;dot.default 40\nm;dot.resolver 1\n", "m;dot 30\n", 1),
+            ("m;exports.default 40\nm;exports 4\n", "m;exports.default 3\nm;exports 3\n", 2),
+            ("m;a.b.default 40\n", "m;a.b 3\n", 2),
+            ("m;Hash.default 40\nm;Hash.clone 4\n", "m;Hash.default 3\nm;Hash.clone 3\n", 2),
+        ] {
+            let pairs = match_functions(&read(base).unwrap(), &read(test).unwrap());
+            let functions = pairs.iter().filter(|pair| !pair.names.base.contains(&"m".into()));
+            assert_eq!(functions.count(), count, "{base} {test} {pairs:?}");
+        }
     }
 
     /// A text of each tool, with a function of this name.
