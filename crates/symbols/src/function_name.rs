@@ -11,7 +11,7 @@
 //! and instances apart; they differ from release to release, so that names without them are only
 //! matched where nothing better is left.
 
-use super::readable::KERNEL;
+use super::readable::{KERNEL, file_and_function};
 
 /// What compilers put behind a dot: pieces that were split off, copies for some callers, and names
 /// that became unique for the linker. GCC, and LLVM (`llvm`, `__uniq`, `__part`, `argprom`,
@@ -189,8 +189,7 @@ pub fn plain_name(name: &str) -> String {
     let name = whole.replace("[abi:cxx11]", "").replace("std::__cxx11::", "std::");
     // Constructors of Java, and what runs when a class is loaded.
     let name = name.replace("<init>", "{init}").replace("<clinit>", "{clinit}");
-    // dtrace puts the file of a function before it.
-    let name = name.rsplit_once('`').map_or(&*name, |(_file, name)| name);
+    let name = file_and_function(&name).map_or(&*name, |(_file, function)| function);
     let name = as_dotted_java(name).unwrap_or_else(|| as_older_rust(name));
     let mut text = String::with_capacity(name.len());
     // `<A as Drop>::drop` of Rust is told from others by what stands in front.
@@ -390,6 +389,18 @@ mod tests {
             ("lib/a.rb:12", "lib/a.rb:12"),
             ("/usr/lib/a.so", "/usr/lib/a.so"),
             ("rg`<A as B>::new", "<A as B>::new"),
+            ("libc.so.1`malloc", "malloc"),
+            ("mysqld!row_search_mvcc", "row_search_mvcc"),
+            ("mysqld.exe!JOIN::optimize", "JOIN::optimize"),
+            ("mysqld!std::vector<int,std::allocator<int> >::push_back", "std::vector::push_back"),
+            ("mysqld!`anonymous namespace'::f", "f"),
+            ("A::`scalar deleting destructor'", "A::`scalar deleting destructor'"),
+            ("mysqld!A::`scalar deleting destructor'", "A::`scalar deleting destructor'"),
+            ("save!", "save!"),
+            ("block in save!", "block in save!"),
+            ("User#save!", "User#save!"),
+            ("A::operator!=(int)", "A::operator!="),
+            ("$s4main3fooyyF", "$s4main3fooyyF"),
             ("<str>::len", "str::len"),
             ("core::ptr::drop_in_place::<u8>", "core::ptr::drop_in_place"),
             ("a::main::{closure#1}", "a::main::{{closure}}"),

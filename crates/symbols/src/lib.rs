@@ -23,4 +23,4 @@ mod readable;
 
 pub use function_name::{one_function, plain_name};
 pub use mangled::{MANGLED_MOST, SourceLanguage, demangle_name, text_beginning};
-pub use readable::{is_plainly_readable, readable_name};
+pub use readable::{file_and_function, is_plainly_readable, readable_name};

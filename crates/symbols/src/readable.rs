@@ -133,10 +133,21 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A name whose mangling was understood. dtrace puts a file before it, and linkers and compilers
+/// The file of a program and the function in it, where dtrace and tools of Windows put that before
+/// it: "libc.so.1`malloc", `mysqld.exe!row_search_mvcc`. `save!` of Ruby has none, nor has
+/// "A::`scalar deleting destructor'".
+pub fn file_and_function(name: &str) -> Option<(&str, &str)> {
+    let at = name.find(['!', '`'])?;
+    let (file, function) = (&name[..at], &name[at + 1..]);
+    let is_file = file.chars().all(|c| c.is_alphanumeric() || "._-+".contains(c));
+    let is_function = function.starts_with(|c: char| c.is_alphanumeric() || "_~<?@$`".contains(c));
+    (!file.is_empty() && is_file && is_function).then_some((file, function))
+}
+
+/// A name whose mangling was understood. Tools put a file before it, and linkers and compilers
 /// something behind it.
 fn demangled(name: &str) -> Option<String> {
-    let at = name.rfind(['`', '!']).map_or(0, |at| at + 1);
+    let at = file_and_function(name).map_or(0, |(file, _)| file.len() + 1);
     let (file, name) = name.split_at(at);
     if let Some(text) = half_demangled(name).or_else(|| without_begin_signs(name)) {
         return Some(format!("{file}{text}"));
@@ -366,6 +377,8 @@ mod tests {
             "Main.lambda$run$0",
             "std::vector<int>::push",
             "[unknown]",
+            "$s4main3fooyyF",
+            "$s4main3FooV3baryySiFTf4n_n",
             "lists:map/2",
             "0x00007f1c8c000a18",
             "_[k]",

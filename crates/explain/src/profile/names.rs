@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dbdyno_model::{FunctionPlace, LEFT_OUT, Match, NAMELESS, PerArm};
-use dbdyno_symbols::{one_function, plain_name};
+use dbdyno_symbols::{file_and_function, one_function, plain_name};
 
 use super::samples::Profile;
 use super::waits::READY;
@@ -53,6 +53,8 @@ const COMMON: [&str; 20] = [
 ];
 /// Digits of an address at least, where nothing stands before it.
 const ADDRESS_LEAST: usize = 8;
+/// What the Windows Performance Analyzer writes for a function whose symbols it has not.
+const WITHOUT_SYMBOLS: [&str; 3] = ["<Symbols disabled>", "<PDB not found>", "?"];
 /// Shorter words of a name are in many others.
 const WORD_LEAST: usize = 3;
 /// Functions with less than this share of their side are not looked for under other names.
@@ -79,9 +81,8 @@ pub(super) fn nameless_object(name: &str) -> Option<&str> {
         return (!is_known).then_some(if object == "unknown" { "" } else { object });
     }
     let bare = name.strip_suffix(KERNEL).unwrap_or(name);
-    // dtrace puts the file before it.
-    let (file, address) = bare.rsplit_once('`').unwrap_or(("", bare));
-    if is_address(address) {
+    let (file, address) = file_and_function(bare).unwrap_or(("", bare));
+    if is_address(address) || WITHOUT_SYMBOLS.contains(&address) {
         return Some(file);
     }
     let (file, offset) = bare.rsplit_once("+0x")?;
@@ -476,6 +477,21 @@ mod tests {
             let pairs = match_functions(&read(base).unwrap(), &read(test).unwrap());
             let functions = pairs.iter().filter(|pair| !pair.names.base.contains(&"m".into()));
             assert_eq!(functions.count(), count, "{base} {test} {pairs:?}");
+        }
+    }
+
+    /// Tools of Windows and dtrace tell the file before a function.
+    #[test]
+    fn a_function_is_one_with_its_file_before_it_and_without() {
+        for (base, test, matched) in [
+            ("a!row_read 9\na!save! 4\n", "row_read 9\nsave! 4\n", Match::Plain),
+            ("mysqld-8.0!row_read 9\n", "mysqld-8.4!row_read 9\n", Match::Plain),
+            ("mysqld`row_read 9\n", "mysqld.exe!row_read 9\n", Match::Plain),
+            ("a!init 9\nb!init 3\n", "a!init 9\nb!init 5\n", Match::Exact),
+            ("a!0x7ff6 9\n", "a!<Symbols disabled> 9\n", Match::Plain),
+        ] {
+            let pairs = match_functions(&read(base).unwrap(), &read(test).unwrap());
+            assert!(pairs.iter().all(|pair| pair.matched == matched), "{pairs:?}");
         }
     }
 
