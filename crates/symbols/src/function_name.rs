@@ -230,7 +230,8 @@ pub fn plain_name(name: &str) -> String {
 fn as_dotted_java(name: &str) -> Option<String> {
     let end = name.find([';', ':', '(', '<', ' ']).unwrap_or(name.len());
     let (class, rest) = name.split_at(end);
-    if !class.contains('/') || class.starts_with('/') {
+    let is_class = class.contains('/') || class.starts_with('L') && rest.starts_with(";::");
+    if !is_class || class.starts_with('/') {
         return None;
     }
     let method = rest.trim_start_matches([';', ':', '.']);
@@ -383,6 +384,8 @@ mod tests {
             ("Ljava/util/Arrays;::copyOf", "java.util.Arrays.copyOf"),
             ("Ljava/util/Arrays:.copyOf", "java.util.Arrays.copyOf"),
             ("java/util/Arrays:.copyOf", "java.util.Arrays.copyOf"),
+            ("LMain;::main", "Main.main"),
+            ("Lock::wait", "Lock::wait"),
             ("La/B;.get(Lc/D;II)Lc/D;", "a.B.get"),
             ("a.B.<init>", "a.B.{init}"),
             ("La/B;::<clinit>", "a.B.{clinit}"),

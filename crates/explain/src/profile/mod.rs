@@ -18,6 +18,7 @@ mod excerpt;
 mod filled;
 mod flame;
 mod form;
+mod inlined;
 mod lost;
 mod nameless;
 mod names;

@@ -11,6 +11,7 @@ use super::form::{
     ALLOCATIONS, EVENT_LINE, Form, MeasureUnit, PERIOD_LINE, ProfileError, ProfileMeasure,
     SAMPLES_LINE, WAITS, Weighing, is_amount, plain_event, two_events, unit_of_periods,
 };
+use super::inlined::is_within_java_name;
 use super::primitives::{is_switch, telling_function, without_waker};
 use super::programs::{Programs, Sighting};
 use super::samples::Profile;
@@ -192,23 +193,15 @@ fn collapsed(
     Ok(Form { taken_for, measure: head.measure(), weighing, is_excerpt: false })
 }
 
-/// The frames of a stack. A class of Java ends with the sign that stands between frames, as
-/// perf-map-agent writes it: `Lorg/x/Bar;::run` is one.
+/// The frames of a stack; `Lorg/x/Bar;::run` of Java is one.
 fn split_frames<'t>(stack: &'t str, frames: &mut Vec<&'t str>) {
     let mut from = 0;
     for (at, _) in stack.match_indices(';').chain([(stack.len(), "")]) {
-        if stack[at..].starts_with(";::") && is_java_class(&stack[from..at]) {
-            continue;
+        if !is_within_java_name(&stack[from..at], &stack[at..]) {
+            frames.push(stack[from..at].trim());
+            from = at + 1;
         }
-        frames.push(stack[from..at].trim());
-        from = at + 1;
     }
-}
-
-/// `Lorg/x/Bar`
-fn is_java_class(text: &str) -> bool {
-    let is_named = text.chars().all(|c| c.is_alphanumeric() || "_$/".contains(c));
-    is_named && text.starts_with('L') && text.contains('/')
 }
 
 /// What lines above collapsed stacks tell.

@@ -19,6 +19,7 @@ use dbdyno_symbols::{MANGLED_MOST, is_plainly_readable, readable_name};
 
 use super::filled::filled_lines;
 use super::form::ProfileError;
+use super::inlined::inlined_frames;
 use super::programs::Sighting;
 use crate::beginning::text_beginning;
 
@@ -123,6 +124,12 @@ impl WrittenNames {
         seen: &Sighting<'_>,
         take: &mut dyn FnMut(&Sighting<'_>),
     ) {
+        if seen.stack.iter().any(|name| inlined_frames(name).is_some()) {
+            let frames =
+                seen.stack.iter().flat_map(|name| inlined_frames(name).unwrap_or(vec![name]));
+            let stack: Vec<&str> = frames.collect();
+            return self.emit_written(&Sighting { stack: &stack, ..*seen }, take);
+        }
         let is_short = seen.stack.iter().all(|name| name.len() <= NAME_MOST);
         if is_short && seen.stack.iter().all(|name| is_plainly_readable(name)) {
             let program = &cut_name(seen.program);
