@@ -30,6 +30,7 @@ mod primitives;
 mod programs;
 mod rate;
 mod read;
+mod ruby;
 mod samples;
 mod speedscope;
 mod stack;

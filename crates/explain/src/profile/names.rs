@@ -19,6 +19,7 @@ use std::sync::Arc;
 use dbdyno_model::{FunctionPlace, LEFT_OUT, Match, NAMELESS, PerArm};
 use dbdyno_symbols::{file_and_function, one_function, plain_name};
 
+use super::ruby::{all_blocks_name, block_and_line};
 use super::samples::Profile;
 use super::waits::READY;
 
@@ -110,6 +111,14 @@ pub(super) struct Pair {
     pub(super) matched: Match,
 }
 
+impl Pair {
+    /// Of names that are one function, whether or not one of them stands on both sides.
+    fn of_names(names: PerArm<Names>) -> Pair {
+        let is_as_it_stands = names.base.iter().any(|name| names.test.contains(name));
+        Pair { names, matched: if is_as_it_stands { Match::Exact } else { Match::Plain } }
+    }
+}
+
 /// The names of two profiles that are one function each, and how they were matched.
 pub(crate) fn matched_names(base: &Profile, test: &Profile) -> Vec<(PerArm<Names>, Match)> {
     match_functions(base, test).into_iter().map(|pair| (pair.names, pair.matched)).collect()
@@ -122,7 +131,7 @@ pub(super) fn match_functions(base: &Profile, test: &Profile) -> Vec<Pair> {
     unmark_kernel(&mut base_left, &test_left);
     unmark_kernel(&mut test_left, &base_left);
     put_default_copies(&mut base_left, &mut test_left);
-    let mut found: Vec<Pair> = Vec::new();
+    let mut found = pair_blocks(&mut base_left, &mut test_left);
     let both = |one: &BTreeMap<String, Names>, other: &BTreeMap<String, Names>| {
         one.keys().filter(|name| other.contains_key(*name)).cloned().collect::<Vec<String>>()
     };
@@ -131,9 +140,7 @@ pub(super) fn match_functions(base: &Profile, test: &Profile) -> Vec<Pair> {
             base: base_left.remove(&name).unwrap_or_default(),
             test: test_left.remove(&name).unwrap_or_default(),
         };
-        let is_as_it_stands = names.base.iter().any(|name| names.test.contains(name));
-        let matched = if is_as_it_stands { Match::Exact } else { Match::Plain };
-        found.push(Pair { names, matched });
+        found.push(Pair::of_names(names));
     }
     let (mut base_plain, mut test_plain) = (by_plain(base_left), by_plain(test_left));
     // What has no parameters in one profile has them in another one.
@@ -198,6 +205,50 @@ fn unmark_kernel(own: &mut BTreeMap<String, Names>, other: &BTreeMap<String, Nam
             own.entry(bare).or_default().extend(names);
         }
     }
+}
+
+/// Takes out blocks of Ruby's methods that both sides have, the first of one with the first of the
+/// other where there are as many, else all of a method together.
+fn pair_blocks(
+    base: &mut BTreeMap<String, Names>,
+    test: &mut BTreeMap<String, Names>,
+) -> Vec<Pair> {
+    let (of_base, mut of_test) = (by_block(base), by_block(test));
+    let mut found = Vec::new();
+    for (block, base_blocks) in of_base {
+        let Some(test_blocks) = of_test.remove(&block) else { continue };
+        let mut all = base_blocks.iter().chain(&test_blocks);
+        let are_told = all.all(|(line, _)| line.is_some());
+        let names = PerArm {
+            base: base_blocks.iter().filter_map(|(_, name)| base.remove(name)).collect::<Vec<_>>(),
+            test: test_blocks.iter().filter_map(|(_, name)| test.remove(name)).collect::<Vec<_>>(),
+        };
+        if are_told && names.base.len() == names.test.len() {
+            let pairs = names.base.into_iter().zip(names.test);
+            found.extend(pairs.map(|(base, test)| Pair::of_names(PerArm { base, test })));
+        } else {
+            let all_blocks: Arc<str> = all_blocks_name(&block).into();
+            let mut pair = Pair::of_names(names.map(|names| names.concat()));
+            for side in [&mut pair.names.base, &mut pair.names.test] {
+                side.retain(|name| *name != all_blocks);
+                side.insert(0, all_blocks.clone());
+            }
+            found.push(pair);
+        }
+    }
+    found
+}
+
+/// Blocks with their lines, those without one first, by their method.
+fn by_block(names: &BTreeMap<String, Names>) -> BTreeMap<String, Vec<(Option<u32>, String)>> {
+    let mut by: BTreeMap<String, Vec<(Option<u32>, String)>> = BTreeMap::new();
+    for name in names.keys() {
+        if let Some((block, line)) = block_and_line(name) {
+            by.entry(block.to_owned()).or_default().push((line, name.clone()));
+        }
+    }
+    by.values_mut().for_each(|blocks| blocks.sort());
+    by
 }
 
 /// How the name of the copy ends that runs where a processor has what no other copy needs.

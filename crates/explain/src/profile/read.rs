@@ -14,6 +14,7 @@ use super::form::{
 use super::inlined::is_within_java_name;
 use super::primitives::{is_switch, telling_function, without_waker};
 use super::programs::{Programs, Sighting};
+use super::ruby::{MethodLines, may_have_blocks};
 use super::samples::Profile;
 use super::speedscope::is_of_speedscope;
 use super::stack::{WrittenNames, endless_line};
@@ -115,7 +116,12 @@ pub(super) fn each_stack(
     process: Option<&str>,
     take: &mut dyn FnMut(&[&str], f64),
 ) -> Result<(Form, Programs), ProfileError> {
-    let (mut programs, mut names) = (Programs::default(), WrittenNames::default());
+    let mut methods = MethodLines::default();
+    if may_have_blocks(text) {
+        each_seen(text, process, &mut |seen| methods.note_stack(seen.stack))?;
+    }
+    let mut names = WrittenNames::with_block_lines(methods.block_lines());
+    let mut programs = Programs::default();
     let form = each_seen(text, process, &mut |seen| {
         names.emit_written(seen, &mut |seen| {
             if programs.note_stack(seen, process) {

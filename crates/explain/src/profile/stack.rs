@@ -21,6 +21,7 @@ use super::filled::filled_lines;
 use super::form::ProfileError;
 use super::inlined::inlined_frames;
 use super::programs::Sighting;
+use super::ruby::BlockLines;
 use crate::beginning::text_beginning;
 
 /// Bytes of a line, at most: stacks of some thousand functions with long names.
@@ -99,15 +100,15 @@ pub(super) struct WrittenNames {
     written: HashMap<Box<str>, Option<Box<str>>>,
     /// Bytes that more of them may have; none if they had more.
     left: Option<usize>,
-}
-
-impl Default for WrittenNames {
-    fn default() -> WrittenNames {
-        WrittenNames { written: HashMap::new(), left: Some(ALL_NAMES_MOST) }
-    }
+    block_lines: BlockLines,
 }
 
 impl WrittenNames {
+    /// None yet, of a text whose lines tell this of blocks.
+    pub(super) fn with_block_lines(block_lines: BlockLines) -> WrittenNames {
+        WrittenNames { written: HashMap::new(), left: Some(ALL_NAMES_MOST), block_lines }
+    }
+
     /// That there were more than any program has, so that the last stacks were not given.
     pub(super) fn endless_names(&self) -> Option<ProfileError> {
         let what = format!(
@@ -139,9 +140,14 @@ impl WrittenNames {
         if self.left.is_none() {
             return;
         }
-        let names = seen.stack.iter().map(|name| match self.written.get(*name) {
-            Some(Some(written)) => Cow::Borrowed(&**written),
-            _ => cut_name(name),
+        let names = seen.stack.iter().enumerate().map(|(at, name)| {
+            if let Some(block) = self.block_lines.block_name(seen.stack, at) {
+                return Cow::Owned(cut_name(&block).into_owned());
+            }
+            match self.written.get(*name) {
+                Some(Some(written)) => Cow::Borrowed(&**written),
+                _ => cut_name(name),
+            }
         });
         let names: Vec<Cow<'_, str>> = names.collect();
         let stack: Vec<&str> = names.iter().map(Cow::as_ref).collect();
@@ -196,7 +202,7 @@ mod tests {
         assert_eq!(cut_name(&cut_name(&one)), cut_name(&one));
         assert_ne!(cut_name(&one), cut_name(&other));
         let mut given = Vec::new();
-        let mut names = WrittenNames::default();
+        let mut names = WrittenNames::with_block_lines(BlockLines::Untold);
         names.emit_written(&Sighting::new(&["main", &one], 2.0), &mut |seen| {
             given = seen.stack.iter().map(|name| name.len()).collect();
             assert_eq!(seen.weight, 2.0);
@@ -208,7 +214,10 @@ mod tests {
     /// Of a few hundred bytes some thousand are written: names without end would take hours.
     #[test]
     fn endless_names_are_refused() {
-        let mut names = WrittenNames { left: Some(1_000), ..WrittenNames::default() };
+        let mut names = WrittenNames {
+            left: Some(1_000),
+            ..WrittenNames::with_block_lines(BlockLines::Untold)
+        };
         let mut given = 0;
         for at in 0..100 {
             let name = format!("_ZN4name{}f{at}Ev", 1 + at.to_string().len());
@@ -217,7 +226,8 @@ mod tests {
         }
         assert!((20..=50).contains(&given), "{given}");
         assert!(names.endless_names().unwrap().what.contains("no program has"));
-        assert_eq!(WrittenNames::default().endless_names(), None);
+        let names = WrittenNames::with_block_lines(BlockLines::Untold);
+        assert_eq!(names.endless_names(), None);
     }
 
     #[test]
