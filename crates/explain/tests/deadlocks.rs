@@ -1042,6 +1042,39 @@ fn strokes_in_statements_stay() {
     let statement = "SELECT qty FROM stock WHERE w = ? AND flags status | ? > ? FOR UPDATE";
     assert_eq!(statements(&clusters[0]), [statement; 2]);
     assert_eq!(read_deadlocks(&text).sources, 0);
+    let composed: String = text.lines().map(|line| format!("db-1  | {line}\n")).collect();
+    assert_eq!(statements(&deadlock_clusters(&composed)[0]), [statement; 2]);
+    assert_eq!(read_deadlocks(&composed).sources, 1);
+}
+
+/// Of what may be the line of a container or of a statement nobody knows which it is; what is
+/// surely of the statement stays.
+#[test]
+fn lone_lines_with_strokes_are_told_as_doubtful_or_stay() {
+    let with = |line: &str| {
+        let lines = with_long_statements(TEXTS[1].1, "");
+        let lines = lines.iter().flat_map(|own| {
+            let stroke = own.contains("WHERE w = 1").then_some(line);
+            [Some(own.as_str()), stroke].into_iter().flatten().map(str::to_owned)
+        });
+        read_deadlocks(&lines.collect::<Vec<String>>().join("\n"))
+    };
+    for line in
+        ["app-1  | ready", "app-1  | 4", "app  | started for", "flags_1  | mask", "app-1  |"]
+    {
+        let reading = with(line);
+        let is_told = reading.in_part.iter().any(|gap| gap.missing.contains("end of a statement"));
+        assert!(is_told, "{line}: {:?}", reading.in_part);
+    }
+    for line in
+        ["+ flags_1 | 4", "flags_1 | 4", "flags   | 4", "flags   | (1 << 3)", "a || b", "|| b"]
+    {
+        let reading = with(line);
+        assert!(reading.in_part.is_empty(), "{line}: {:?}", reading.in_part);
+        let clusters = gather_deadlocks(reading.tellings).clusters;
+        let statement = statement_with_holes(line, Dialect::Mysql);
+        assert!(statements(&clusters[0]).iter().any(|it| it.contains(&statement)), "{line}");
+    }
 }
 
 /// A client that was a victim is told no more than that.
@@ -1440,6 +1473,11 @@ fn lines_of_others_within_an_account_are_passed_over() {
         "261125  2:37:41 [Warning] IP address '10.0.0.7' could not be resolved",
         "2026-11-25 02:37:41.872 GMT [5758] LOG:  checkpoint starting: time",
         "[pod/app-1/web] GET /stock 200",
+        "app-1  | GET /stock 200",
+        "app-1 | Server started, listening on port 3000",
+        "web_1    | [2026-11-25 02:37:41] INFO ready",
+        "cache  | 1:M 25 Nov 2026 02:37:41.000 * Ready to accept connections",
+        "api-12     | {\"level\":\"info\",\"msg\":\"ready\"}",
         "Nov 25 02:37:41 host sshd[99]: Accepted publickey for ann",
         "2026-11-25T02:37:41.123456789Z stderr F started",
         "{\"log\":\"started\\n\",\"stream\":\"stderr\",\"time\":\"2026-11-25T02:37:41.1Z\"}",

@@ -48,9 +48,9 @@ impl Source {
 }
 
 /// What is behind a prefix, and the name that the prefix tells.
-struct Behind<'t> {
-    rest: &'t str,
-    name: Option<&'t str>,
+pub(super) struct Behind<'t> {
+    pub(super) rest: &'t str,
+    pub(super) name: Option<&'t str>,
 }
 
 /// Whether the lines of a text have names of containers: `flags | 4` is a line of a statement, too.
@@ -70,7 +70,7 @@ impl Containers {
         for line in text.split('\n').filter(|line| line.len() > 1) {
             all += 1;
             let head = line_head(line);
-            let is_named = || composed(&without_colours(head)).is_some();
+            let is_named = || container_prefix(&without_colours(head)).is_some();
             named += usize::from(head.contains('|') && is_named());
         }
         if NAMED_OF * named >= all && named > 0 { Containers::Named } else { Containers::Unnamed }
@@ -201,19 +201,25 @@ pub(super) fn without_prefixes<'t>(
         rest = &rest[line_head(rest).len() - behind.rest.len()..];
         source = behind.name.map_or(source, |name| source.child_named(name));
     }
+    let mut containers = carrier.containers;
     for _ in 0..PREFIXES_MOST {
         let head = line_head(rest);
-        let Some(behind) = prefix(head, carrier) else { break };
-        rest = &rest[head.len() - behind.rest.len()..];
+        let Some(behind) = prefix(head, carrier, containers) else { break };
+        let before = &head[..head.len() - behind.rest.len()];
+        if before.trim_end().ends_with('|') {
+            // The next stroke is the line's own.
+            containers = Containers::Unnamed;
+        }
+        rest = &rest[before.len()..];
         source = behind.name.map_or(source, |name| source.child_named(name));
     }
     (rest, source)
 }
 
 /// The prefix with which a line begins, by its first character.
-fn prefix<'t>(head: &'t str, carrier: &Carrier) -> Option<Behind<'t>> {
-    let composed = |head| match carrier.containers {
-        Containers::Named => composed(head),
+fn prefix<'t>(head: &'t str, carrier: &Carrier, containers: Containers) -> Option<Behind<'t>> {
+    let composed = |head| match containers {
+        Containers::Named => container_prefix(head),
         Containers::Unnamed => None,
     };
     match head.bytes().next()? {
@@ -253,7 +259,7 @@ fn quoted(line: &str) -> Option<Behind<'_>> {
 }
 
 /// `db-1  | …`
-fn composed(line: &str) -> Option<Behind<'_>> {
+pub(super) fn container_prefix(line: &str) -> Option<Behind<'_>> {
     let (name, rest) = line.split_once('|')?;
     let name = name.strip_suffix(' ')?.trim_end();
     let is_name = !name.is_empty()

@@ -32,7 +32,7 @@ use super::carried::Source;
 use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
 };
-use super::foreign::{DOUBTFUL_END, Interruption, begins_log_entry, is_bare_stamp};
+use super::foreign::{DOUBTFUL_END, Interruption, begins_log_entry, container_line, is_bare_stamp};
 use super::lines::Line;
 use super::locks::{
     Ending, LOCK_BYTES_MOST, Lock, LockState, NAME_BYTES_MOST, is_begun_lock, is_lock_end,
@@ -270,7 +270,9 @@ impl Reader {
 
     /// Whether a line within the account of a deadlock is none of it.
     fn is_of_others(&self, line: &Line<'_>) -> bool {
-        let is_marked = begins_log_entry(line.text) || line.is_carried && !self.is_carried;
+        let is_marked = begins_log_entry(line.text)
+            || line.is_carried && !self.is_carried
+            || container_line(line.text).is_some();
         is_marked && !self.parties.is_empty() && !is_of_an_account(own_text(line.text))
     }
 
