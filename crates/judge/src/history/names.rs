@@ -18,10 +18,11 @@ use dbdyno_model::Better;
 use super::idle;
 use super::stated;
 use super::vocabulary::{
-    COUNTED, DOUBTFUL, FAULTS, HANDLING, HIGHER, LOWER, OF_STATUS, PAGE_WORK, PAGES, PER,
-    PERCENTILES, PLAIN, SIZES, SPREAD, TIMES, TIMES_TAKEN, TURNING, UNUSED, USED,
+    ADVERSE, BLOCKED_WORK, COUNTED, DOUBTFUL, FAULTS, HANDLING, HIGHER, LOWER, OF_STATUS,
+    PAGE_WORK, PAGES, PER, PERCENTILES, PLAIN, SIZES, SPREAD, STORAGE, TIMES, TIMES_TAKEN,
+    TURNED_AWAY, TURNING, UNUSED, USED, WORK_UNITS,
 };
-use super::words::{RATES, name_words};
+use super::words::{RATES, has_word, name_words};
 
 /// Ends of words that are written together with others.
 const ENDS: [(&str, Weight, Better); 16] = [
@@ -99,6 +100,9 @@ fn said_by_words(name: &str) -> Meaning {
     let words = before_at(&words);
     let (measured, is_rate) = before_per(words);
     let measured = &measured[..];
+    if is_count_of_times(measured) || is_moment(measured) {
+        return Meaning { is_turned: true, ..Meaning::default() };
+    }
     if is_until_a_fault(measured) {
         return Meaning { is_turned: true, is_of_faults: true, ..Meaning::default() };
     }
@@ -137,7 +141,26 @@ fn said_by_words(name: &str) -> Meaning {
 /// takes.
 fn is_of_handling(words: &[String]) -> bool {
     let is_time = words.iter().any(|word| is_one_of(word, &TIMES_TAKEN) || word == "time");
-    !is_time && words.iter().any(|word| is_one_of(word, &HANDLING))
+    let is_turned_away = has_word(words, &ADVERSE) && has_word(words, &TURNED_AWAY);
+    !is_time && (is_turned_away || has_word(words, &HANDLING))
+}
+
+/// `http_request_duration_seconds_bucket` and `…_count` of Prometheus: how many times were taken,
+/// and none of them; `…_seconds_sum` grows with their number, too.
+fn is_count_of_times(words: &[String]) -> bool {
+    let [.., before, last] = words else { return false };
+    let is_behind_time = has_word(words, &TIMES_TAKEN);
+    match last.as_str() {
+        "count" | "bucket" | "buckets" => is_behind_time,
+        "sum" => TIMES.contains(&before.as_str()),
+        _ => false,
+    }
+}
+
+/// `process_start_time_seconds`, `node_boot_time_seconds`: a moment, told in seconds since 1970.
+fn is_moment(words: &[String]) -> bool {
+    let moments = [["start", "time", "seconds"], ["boot", "time", "seconds"]];
+    words.windows(3).any(|three| moments.iter().any(|moment| three == moment))
 }
 
 /// `bandwidth_used`: what is good to have, and how much of it is gone.
@@ -212,9 +235,10 @@ fn before_per(words: &[String]) -> (Vec<String>, bool) {
 fn is_by_work(words: &[String]) -> bool {
     let per = words.iter().position(|word| word == "/" || PER.contains(&word.as_str()));
     let of = per.and_then(|at| words.get(at + 1)).and_then(|word| weight_of(word.as_str()));
-    let singular = ["query", "transaction", "operation", "op", "request", "commit", "event", "row"];
     of.is_some_and(|(_, better)| better == Better::Higher)
-        || per.and_then(|at| words.get(at + 1)).is_some_and(|one| singular.contains(&one.as_str()))
+        || per
+            .and_then(|at| words.get(at + 1))
+            .is_some_and(|one| WORK_UNITS.contains(&one.as_str()))
 }
 
 /// The direction of each word that has one.
@@ -226,6 +250,9 @@ fn weighed(words: &[String]) -> Vec<(Weight, Better)> {
 fn weight_at(words: &[String], at: usize) -> Option<(Weight, Better)> {
     let next = words.get(at + 1).map(String::as_str).unwrap_or_default();
     match words[at].as_str() {
+        "blocked" if has_word(words, &BLOCKED_WORK) && !has_word(words, &ADVERSE) => {
+            Some((Weight::Main, Better::Lower))
+        }
         // `response rate`: how many there are, and no time.
         "response" if ["rate", "rates"].contains(&next) => None,
         // `qps_ci`: how sure it is; elsewhere it builds and tests.
@@ -314,7 +341,10 @@ fn turned_round(words: &[String]) -> Option<Option<Better>> {
     let others: Vec<String> =
         words.iter().filter(|word| !is_one_of(word, &TURNING)).cloned().collect();
     let used = weighed(&others);
-    if is_unused && used.iter().all(|known| *known == (Weight::Counted, Better::Lower)) {
+    let known: Vec<String> =
+        others.iter().filter(|word| !is_one_of(word, &STORAGE)).cloned().collect();
+    let is_of_use = used.iter().all(|known| *known == (Weight::Counted, Better::Lower));
+    if is_unused && is_of_use && !has_unknown_word(&known) {
         return Some(Some(Better::Higher));
     }
     // `wait-free ops`, `non-waiting tps`: what is free of it, and what it is free of.
@@ -345,6 +375,92 @@ fn turned_round(words: &[String]) -> Option<Option<Better>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A word that is bad of one thing is none of another one, and nobody knows where both may be.
+    #[test]
+    fn words_have_their_sense_beside_others_alone() {
+        let lower = [
+            "blocked_transactions",
+            "sessions_blocked",
+            "blocked_time_ms",
+            "procs_blocked",
+            "rejected_connections_total",
+            "dropped_packets",
+            "query_latency_seconds",
+            "http_request_duration_seconds",
+            "http_request_duration_seconds_avg",
+            "go_gc_duration_seconds",
+            "errors_per_page",
+            "cache_misses_total",
+            "Total Failure Count",
+            "timeouts_count",
+            "node_network_receive_errs_total",
+            "process_cpu_seconds_total",
+            "process_resident_memory_bytes",
+            "redis_evicted_keys_total",
+        ];
+        let higher = [
+            "node_memory_free_bytes",
+            "node_memory_MemFree_bytes",
+            "node_memory_MemAvailable_bytes",
+            "node_filesystem_free_bytes",
+            "free_disk_space",
+            "cache_hits_total",
+            "http_requests_total",
+            "queries_per_second",
+            "tps per client",
+            "tps per node",
+        ];
+        let unknown = [
+            "attack_blocked_pct",
+            "attacks_blocked_total",
+            "threats_blocked",
+            "spam_rejected_rate",
+            "bots_denied",
+            "ads_blocked_today",
+            "dns_queries_blocked",
+            "requests_blocked",
+            "blocked_pct",
+            "malicious_requests_dropped",
+            "fraud_transactions_blocked",
+            "intrusions_prevented",
+            "queries per page",
+            "queries/page",
+            "rows_per_batch",
+            "requests per session",
+            "selects per view",
+            "messages per task",
+            "lookups per document",
+            "commits per job",
+            "calls per click",
+            "hits per visit",
+            "unused_index_bytes",
+            "unused_indexes",
+            "unused_memory_bytes",
+            "index_unused_mb",
+            "free_list_length",
+            "available_replicas",
+            "spare_index_bytes",
+            "free_index_bytes",
+            "unused_connections",
+            "idle_replica_memory",
+            "http_request_duration_seconds_bucket",
+            "http_request_duration_seconds_count",
+            "http_request_duration_seconds_sum",
+            "query_latency_ms_count",
+            "process_start_time_seconds",
+            "node_boot_time_seconds",
+            "last_success_timestamp_seconds",
+        ];
+        let told = |names: &[&str], better: Option<Better>| {
+            for name in names {
+                assert_eq!(name_meaning(name).better, better, "{name}");
+            }
+        };
+        told(&lower, Some(Better::Lower));
+        told(&higher, Some(Better::Higher));
+        told(&unknown, None);
+    }
 
     #[test]
     fn a_name_says_what_is_better_or_nothing() {

@@ -240,14 +240,13 @@ pub(super) const TIMES_TAKEN: [&str; 24] = [
     "micros",
 ];
 /// What else a client or an operator pays.
-pub(super) const LOWER: [&str; 42] = [
+pub(super) const LOWER: [&str; 41] = [
     "iowait",
     "price",
     "wait",
     "waits",
     "waiting",
     "waited",
-    "blocked",
     "lag",
     "delay",
     "delays",
@@ -585,7 +584,7 @@ pub(super) const HANDLING: [&str; 16] = [
     "safe",
 ];
 /// Words that turn round what stands beside them, or make it another thing.
-pub(super) const TURNING: [&str; 38] = [
+pub(super) const TURNING: [&str; 39] = [
     "between",
     "saved",
     "saving",
@@ -624,9 +623,111 @@ pub(super) const TURNING: [&str; 38] = [
     "inverted",
     "reciprocal",
     "margin",
+    "timestamp",
 ];
-/// Of these, those that of what is used mean that it is not.
-pub(super) const UNUSED: [&str; 6] = ["free", "idle", "available", "unused", "spare", "headroom"];
+/// Of these, those that of what is used mean that it is not, and may be. What is unused may be
+/// waste: `unused_index_bytes`.
+pub(super) const UNUSED: [&str; 5] = ["free", "idle", "available", "spare", "headroom"];
+/// Where what is free is, beside words that are known.
+pub(super) const STORAGE: [&str; 6] = ["filesystem", "fs", "storage", "volume", "space", "root"];
+/// What is bad to have come, so that to turn it away is good; more of it may have come as well.
+pub(super) const ADVERSE: [&str; 30] = [
+    "attack",
+    "attacks",
+    "threat",
+    "threats",
+    "spam",
+    "intrusion",
+    "intrusions",
+    "malware",
+    "virus",
+    "viruses",
+    "bot",
+    "bots",
+    "fraud",
+    "abuse",
+    "abusive",
+    "ad",
+    "ads",
+    "exploit",
+    "exploits",
+    "injection",
+    "injections",
+    "phishing",
+    "ddos",
+    "tracker",
+    "trackers",
+    "intruder",
+    "intruders",
+    "malicious",
+    "suspicious",
+    "unauthorized",
+];
+/// How something is turned away.
+pub(super) const TURNED_AWAY: [&str; 12] = [
+    "blocked",
+    "rejected",
+    "denied",
+    "dropped",
+    "refused",
+    "discarded",
+    "killed",
+    "throttled",
+    "prevented",
+    "detected",
+    "caught",
+    "stopped",
+];
+/// What waits where it is blocked; elsewhere somebody may have turned it away.
+pub(super) const BLOCKED_WORK: [&str; 22] = [
+    "transaction",
+    "transactions",
+    "txn",
+    "txns",
+    "trx",
+    "xact",
+    "xacts",
+    "session",
+    "sessions",
+    "thread",
+    "threads",
+    "process",
+    "processes",
+    "proc",
+    "procs",
+    "backend",
+    "backends",
+    "goroutines",
+    "lock",
+    "locks",
+    "waiters",
+    "writers",
+];
+/// By what work is counted whose share in it is effort as well as output: `queries per page`.
+pub(super) const WORK_UNITS: [&str; 22] = [
+    "query",
+    "transaction",
+    "operation",
+    "op",
+    "request",
+    "commit",
+    "event",
+    "row",
+    "page",
+    "pageview",
+    "view",
+    "visit",
+    "session",
+    "batch",
+    "document",
+    "record",
+    "message",
+    "statement",
+    "call",
+    "job",
+    "task",
+    "click",
+];
 /// Names of times after which a rate is called.
 pub(super) const TIMES: [&str; 26] = [
     "s",
