@@ -158,7 +158,7 @@ impl<'a> Checker<'a> {
             return self.commits(level);
         }
         if level == Level::ViewSerializable {
-            let history = self.history.without_order();
+            let history = self.history.without_order(|txn| self.versions.is_in[txn]);
             let lasts = self.versions.last_versions();
             return Checker::new(&history).ordered(Level::Serializable, &lasts);
         }

@@ -253,10 +253,30 @@ impl History {
         self.session.iter().max().map_or(0, |&most| most as usize + 1)
     }
 
+    /// By transaction, whether its outcome is unknown and its session went on: strong session
+    /// serializability and snapshot isolation order two transactions of a session where the commit
+    /// of the one precedes the first operation of the other (Daudjee and Salem, ICDE 2004 and VLDB
+    /// 2006). A commit that nobody confirmed may come after everything, as in real time.
+    pub(crate) fn open_within_sessions(&self, is_in: &[bool]) -> Vec<bool> {
+        let mut goes_on = vec![false; self.session_count()];
+        let mut is_open = vec![false; self.len()];
+        for txn in (0..self.len()).rev().filter(|&txn| is_in[txn]) {
+            let goes_on = &mut goes_on[self.session[txn] as usize];
+            is_open[txn] = *goes_on && self.outcome[txn] == TransactionOutcome::Unknown;
+            *goes_on = true;
+        }
+        is_open
+    }
+
     /// The same without anything that tells the order of versions, but for lists: whoever reads one
     /// reads its elements in their order, and another order of them is another answer.
-    pub(crate) fn without_order(&self) -> History {
+    ///
+    /// What was replaced shows that an unknown commit took place: those that count are confirmed.
+    pub(crate) fn without_order(&self, is_counted: impl Fn(usize) -> bool) -> History {
         let mut other = self.clone();
+        for txn in (0..self.len()).filter(|&txn| is_counted(txn)) {
+            other.outcome[txn] = TransactionOutcome::Ok;
+        }
         let mut is_list = vec![false; self.key_count as usize];
         for op in self.ops.iter().filter(|op| op.kind == OperationKind::Append) {
             is_list[op.key as usize] = true;

@@ -32,7 +32,7 @@ enum Precondition {
     NoCurrentReads,
     /// PL-2.99 says nothing of predicates, and is PL-3 without them.
     NoPredicates,
-    /// Each transaction began after the one before in its session was answered.
+    /// Each transaction began after the confirmed one before it in its session was answered.
     TimedSessions,
 }
 
@@ -130,16 +130,18 @@ impl Lattice {
     }
 }
 
-/// Whether time tells the order of every session, and leaves none out: a transaction of unknown
-/// outcome may be carried out after its client went on.
+/// Whether time tells the order of every session, as far as a session has one: nothing in it
+/// follows a transaction of unknown outcome.
 fn has_timed_sessions(history: &History, versions: &Versions) -> bool {
     let mut last: Vec<Option<usize>> = vec![None; history.session_count()];
     (0..history.len()).filter(|&txn| versions.is_in[txn]).all(|txn| {
-        let before = last[history.session[txn] as usize].replace(txn);
+        let last = &mut last[history.session[txn] as usize];
+        let before = *last;
+        if history.outcome[txn] != TransactionOutcome::Unknown {
+            *last = Some(txn);
+        }
         before.is_none_or(|before| {
-            let (one, two) = (history.times[before], history.times[txn]);
-            let is_answered = history.outcome[before] != TransactionOutcome::Unknown;
-            is_answered && one.commit_return_ns < two.begin_invoke_ns
+            history.times[before].commit_return_ns < history.times[txn].begin_invoke_ns
         })
     })
 }

@@ -112,7 +112,8 @@ impl Layout {
 /// What each transaction follows beside versions, where the level keeps that.
 #[derive(Debug)]
 pub(crate) struct Before {
-    /// By transaction, one more than the one before it in its session; empty if not kept.
+    /// By transaction, one more than the one before it in its session that was confirmed; empty if
+    /// not kept.
     session: Vec<u32>,
     /// By transaction, how many were answered before it began; empty if not kept.
     answered: Vec<u32>,
@@ -125,11 +126,12 @@ impl Before {
             Keeps::Nothing => {}
             Keeps::Sessions => {
                 let mut last = vec![0; history.session_count()];
+                let is_open = history.open_within_sessions(&versions.is_in);
                 before.session = (0..history.len())
                     .map(|txn| {
                         let session = history.session[txn] as usize;
                         let found = last[session];
-                        if versions.is_in[txn] {
+                        if versions.is_in[txn] && !is_open[txn] {
                             last[session] = txn as u32 + 1;
                         }
                         found
@@ -146,7 +148,7 @@ impl Before {
         before
     }
 
-    /// One more than the transaction before it in its session, 0 if there is none.
+    /// One more than the confirmed transaction before it in its session, 0 if there is none.
     pub(crate) fn session(&self, txn: u32) -> u32 {
         self.session.get(txn as usize).copied().unwrap_or(0)
     }

@@ -212,7 +212,7 @@ impl Region<'_> {
         }
     }
 
-    /// Each session as a chain of moments.
+    /// Each session as a chain of moments. None follows a transaction of unknown outcome.
     fn sessions(&self, nodes: &mut Vec<Node>, all: &mut Vec<(u32, u32, Label)>) {
         if !self.before.has_sessions() {
             return;
@@ -226,7 +226,9 @@ impl Region<'_> {
         let base = nodes.len() as u32;
         for (at, &(session, txn)) in commits.iter().enumerate() {
             let moment = base + at as u32;
-            all.push((self.local[2 * txn as usize + 1], moment, label));
+            if self.history.outcome[txn as usize] != TransactionOutcome::Unknown {
+                all.push((self.local[2 * txn as usize + 1], moment, label));
+            }
             if at > 0 && commits[at - 1].0 == session {
                 all.push((moment - 1, moment, label));
             }

@@ -66,7 +66,10 @@ impl<'a> Retracer<'a> {
             }
             LevelVerdict::Flaw(flaw) => judge.flaw(flaw),
             _ if level == Level::ViewSerializable => {
-                let (history, level) = (self.history.without_order(), Level::Serializable);
+                let (history, level) = (
+                    self.history.without_order(|txn| judge.facts.is_counted[txn]),
+                    Level::Serializable,
+                );
                 let facts = &Facts::from_history(&history, Replacing::for_level(level));
                 let lasts = judge.facts.last_versions();
                 Judge { history: &history, level, facts, lasts }.violation(verdict)
@@ -252,8 +255,7 @@ impl Judge<'_> {
     }
 
     fn session(&self, step: &CycleStep) -> Precedence {
-        let session = &self.history.session;
-        Precedence::surely_if(step.from < step.to && session[step.from] == session[step.to])
+        Precedence::surely_if(self.facts.is_earlier_in_session(step.from, step.to))
     }
 
     fn real_time(&self, step: &CycleStep) -> Precedence {

@@ -265,6 +265,9 @@ impl<'a> Now<'a> {
     }
 }
 
+/// The place of a transaction that nothing in its session follows.
+const ASIDE: u32 = u32::MAX;
+
 /// Chains that have to come before others, in a graph that keeps sessions.
 pub(crate) struct Sessions {
     /// By node, its session and one more than its place there; no place where it is in none.
@@ -287,8 +290,14 @@ impl Sessions {
         }
         let mut places = vec![(0, 0); graph.nodes as usize];
         let mut next = vec![1_u32; count];
+        let is_open = history.open_within_sessions(&versions.is_in);
         for txn in (0..history.len()).filter(|&txn| versions.is_in[txn]) {
             let session = history.session[txn];
+            if is_open[txn] {
+                places[2 * txn] = (session, ASIDE);
+                places[2 * txn + 1] = (session, ASIDE);
+                continue;
+            }
             let place = &mut next[session as usize];
             places[2 * txn] = (session, *place);
             places[2 * txn + 1] = (session, *place + 1);
@@ -352,7 +361,7 @@ impl Sessions {
         for &node in order {
             let (session, place) = self.places[node as usize];
             let row = &mut clocks[node as usize * count..][..count];
-            if place > 0 {
+            if place > 0 && place != ASIDE {
                 row[session as usize] = row[session as usize].max(place);
             }
             own.copy_from_slice(row);

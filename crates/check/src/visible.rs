@@ -50,8 +50,16 @@ struct Table {
     /// By transaction in order, sorted by key.
     writes: Vec<u32>,
     first_write: Vec<u32>,
-    /// By transaction, its place in its session.
-    place: Vec<u32>,
+    /// By transaction, how many confirmed ones stand before it in its session.
+    rank: Vec<u32>,
+    /// By transaction, one more than the last of these, 0 if there is none.
+    before: Vec<u32>,
+    /// By transaction, its session, or a lane of its own where that went on without its outcome,
+    /// and its place there.
+    lane: Vec<(u32, u32)>,
+    lanes: usize,
+    /// By transaction, whether it has such a lane: see [`History::open_within_sessions`].
+    is_aside: Vec<bool>,
 }
 
 impl Table {
@@ -61,14 +69,27 @@ impl Table {
             first_read: vec![0],
             writes: Vec::new(),
             first_write: vec![0],
-            place: Vec::with_capacity(history.len()),
+            rank: Vec::with_capacity(history.len()),
+            before: Vec::with_capacity(history.len()),
+            lane: Vec::with_capacity(history.len()),
+            lanes: history.session_count(),
+            is_aside: history.open_within_sessions(&versions.is_in),
         };
         let mut counts = vec![0; history.session_count()];
+        let mut last = vec![0; history.session_count()];
         for txn in 0..history.len() {
             let session = history.session[txn] as usize;
-            table.place.push(counts[session]);
-            if versions.is_in[txn] {
+            table.rank.push(counts[session]);
+            table.before.push(last[session]);
+            table.lane.push((session as u32, counts[session]));
+            if table.is_aside[txn] {
+                table.lane[txn] = (table.lanes as u32, 0);
+                table.lanes += 1;
+            } else if versions.is_in[txn] {
                 counts[session] += 1;
+                last[session] = txn as u32 + 1;
+            }
+            if versions.is_in[txn] {
                 table.add(history, versions, txn);
             }
             table.first_read.push(table.reads.len() as u32);
@@ -113,6 +134,10 @@ impl Table {
         &self.reads[self.first_read[txn] as usize..self.first_read[txn + 1] as usize]
     }
 
+    fn has_read_of(&self, txn: u32, other: u32) -> bool {
+        self.reads(txn).iter().any(|read| read.writer == other)
+    }
+
     fn writes(&self, txn: u32) -> &[u32] {
         let txn = txn as usize;
         &self.writes[self.first_write[txn] as usize..self.first_write[txn + 1] as usize]
@@ -145,7 +170,7 @@ impl<'a> Visible<'a> {
         line: &[Node],
     ) -> Result<Visible<'a>, String> {
         let table = Table::of(history, versions);
-        let (first_reader, clocks) = (HashMap::new(), Clocks { words: Vec::new(), sessions: 0 });
+        let (first_reader, clocks) = (HashMap::new(), Clocks { words: Vec::new(), lanes: 0 });
         let mut visible = Visible { history, versions, level, table, first_reader, clocks };
         match level {
             Level::MonotonicReads | Level::WritesFollowReads => visible.note_readers(),
@@ -203,30 +228,40 @@ impl<'a> Visible<'a> {
 
     /// Whether one that stands before in the line must be seen by a read.
     fn must_see(&self, txn: u32, at: usize, other: u32) -> bool {
-        let session = |txn: u32| self.history.session[txn as usize];
-        let place = |txn: u32| self.table.place[txn as usize];
-        let is_own = session(txn) == session(other);
+        let table = &self.table;
         match self.level {
-            Level::ReadYourWrites => is_own,
-            Level::MonotonicReads => {
-                let first = self.first_reader.get(&(session(txn), other));
-                first.is_some_and(|first| *first < place(txn))
+            Level::ReadYourWrites => self.is_earlier(other, txn),
+            Level::MonotonicReads => self.has_session_read(txn, other),
+            Level::MonotonicWrites => {
+                self.sources(txn).any(|source| self.is_earlier(other, source))
             }
-            Level::MonotonicWrites => self
-                .sources(txn)
-                .any(|source| session(source) == session(other) && place(source) > place(other)),
             Level::WritesFollowReads => self.sources(txn).any(|source| {
-                let first = self.first_reader.get(&(session(source), other));
-                first.is_some_and(|first| *first <= place(source))
+                table.has_read_of(source, other) || self.has_session_read(source, other)
             }),
             Level::MonotonicReadCommitted => {
-                self.table.reads(txn)[..at].iter().any(|read| read.writer == other)
+                table.reads(txn)[..at].iter().any(|read| read.writer == other)
             }
-            Level::ReadAtomic => {
-                is_own || self.table.reads(txn).iter().any(|read| read.writer == other)
+            Level::ReadAtomic => self.is_earlier(other, txn) || table.has_read_of(txn, other),
+            _ => {
+                let (lane, place) = table.lane[other as usize];
+                self.clocks.of(txn)[lane as usize] > place
             }
-            _ => self.clocks.of(txn)[session(other) as usize] > place(other),
         }
+    }
+
+    /// Whether one was confirmed before its session asked for the other.
+    fn is_earlier(&self, one: u32, other: u32) -> bool {
+        let session = &self.history.session;
+        let rank = &self.table.rank;
+        session[one as usize] == session[other as usize]
+            && !self.table.is_aside[one as usize]
+            && rank[one as usize] < rank[other as usize]
+    }
+
+    /// Whether a confirmed one before a transaction in its session had read of another one.
+    fn has_session_read(&self, txn: u32, other: u32) -> bool {
+        let first = self.first_reader.get(&(self.history.session[txn as usize], other));
+        first.is_some_and(|first| *first < self.table.rank[txn as usize])
     }
 
     /// Those that a transaction read.
@@ -236,32 +271,32 @@ impl<'a> Visible<'a> {
     }
 
     fn note_readers(&mut self) {
-        for txn in (0..self.history.len()).filter(|&txn| self.versions.is_in[txn]) {
-            let (session, place) = (self.history.session[txn], self.table.place[txn]);
+        let is_aside = &self.table.is_aside;
+        let own = |&txn: &usize| self.versions.is_in[txn] && !is_aside[txn];
+        for txn in (0..self.history.len()).filter(own) {
+            let (session, rank) = (self.history.session[txn], self.table.rank[txn]);
             for read in self.table.reads(txn as u32).iter().filter(|r| r.writer != UNKNOWN) {
-                self.first_reader.entry((session, read.writer)).or_insert(place);
+                self.first_reader.entry((session, read.writer)).or_insert(rank);
             }
         }
     }
 
     /// Works out the clocks.
     fn tick(&mut self, line: &[Node]) -> Result<(), String> {
-        let sessions = self.history.session_count();
-        let words = self.history.len().saturating_mul(sessions);
+        let lanes = self.table.lanes;
+        let words = self.history.len().saturating_mul(lanes);
         if words > CLOCKS_AT_MOST {
-            return Err(format!("clocks of {sessions} sessions need too much memory"));
+            return Err(format!("clocks of {lanes} sessions need too much memory"));
         }
-        self.clocks = Clocks { words: vec![0; words], sessions };
-        let mut last = vec![UNKNOWN; sessions];
+        self.clocks = Clocks { words: vec![0; words], lanes };
         for txn in line.iter().map(|node| node / 2) {
-            let session = self.history.session[txn as usize] as usize;
-            self.clocks.begin(txn, last[session]);
-            last[session] = txn;
+            self.clocks.begin(txn, self.table.before[txn as usize]);
             for read in self.table.reads(txn).iter().filter(|read| read.writer != UNKNOWN) {
-                let other = self.history.session[read.writer as usize] as usize;
-                self.clocks.see(txn, read.writer, other, self.table.place[read.writer as usize]);
+                let (lane, place) = self.table.lane[read.writer as usize];
+                self.clocks.see(txn, read.writer, lane as usize, place);
             }
-            self.clocks.end(txn, session, self.table.place[txn as usize]);
+            let (lane, place) = self.table.lane[txn as usize];
+            self.clocks.end(txn, lane as usize, place);
         }
         Ok(())
     }
@@ -292,44 +327,44 @@ impl Writers {
     }
 }
 
-/// By transaction, how many of each session it must have seen.
+/// By transaction, how many of each lane it must have seen.
 struct Clocks {
     words: Vec<u32>,
-    sessions: usize,
+    lanes: usize,
 }
 
 impl Clocks {
     fn of(&self, txn: u32) -> &[u32] {
-        &self.words[txn as usize * self.sessions..][..self.sessions]
+        &self.words[txn as usize * self.lanes..][..self.lanes]
     }
 
-    /// What the one before in the session had seen.
-    fn begin(&mut self, txn: u32, last: u32) {
-        if last != UNKNOWN {
-            let from = last as usize * self.sessions;
-            let to = txn as usize * self.sessions;
-            self.words.copy_within(from..from + self.sessions, to);
+    /// What the one before in the session had seen; `before` is one more than that, or 0.
+    fn begin(&mut self, txn: u32, before: u32) {
+        if before > 0 {
+            let from = (before - 1) as usize * self.lanes;
+            let to = txn as usize * self.lanes;
+            self.words.copy_within(from..from + self.lanes, to);
         }
     }
 
     /// It read another one, and so has seen all that this one had; nothing is new if it had seen
     /// the other one before.
-    fn see(&mut self, txn: u32, other: u32, session: usize, place: u32) {
-        if self.of(txn)[session] > place {
+    fn see(&mut self, txn: u32, other: u32, lane: usize, place: u32) {
+        if self.of(txn)[lane] > place {
             return;
         }
         let (low, high) = (txn.min(other) as usize, txn.max(other) as usize);
-        let (before, after) = self.words.split_at_mut(high * self.sessions);
-        let low = &mut before[low * self.sessions..][..self.sessions];
-        let high = &mut after[..self.sessions];
+        let (before, after) = self.words.split_at_mut(high * self.lanes);
+        let low = &mut before[low * self.lanes..][..self.lanes];
+        let high = &mut after[..self.lanes];
         let (own, its) = if txn < other { (low, high) } else { (high, low) };
         for (own, its) in own.iter_mut().zip(its) {
             *own = (*own).max(*its);
         }
     }
 
-    /// From now on it is one of its session.
-    fn end(&mut self, txn: u32, session: usize, place: u32) {
-        self.words[txn as usize * self.sessions + session] = place + 1;
+    /// From now on it is one of its lane.
+    fn end(&mut self, txn: u32, lane: usize, place: u32) {
+        self.words[txn as usize * self.lanes + lane] = place + 1;
     }
 }

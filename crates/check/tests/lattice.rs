@@ -2,11 +2,12 @@
 //! sessions and real time are what trying all executions says.
 
 use dbdyno_check::{
-    Checker, History, Level, LevelVerdict, OperationKind, read_history, replay, retrace_violation,
+    Checker, History, Level, LevelVerdict, OperationKind, TransactionOutcome, read_history, replay,
+    retrace_violation,
 };
 use proptest::prelude::*;
 
-use crate::small::{KEYS, Small, drawn_at_random, history, in_order};
+use crate::small::{KEYS, Random, Small, drawn_at_random, history, in_order};
 
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
@@ -36,6 +37,7 @@ fn fits(all: &[Small], order: &[usize], level: Level) -> bool {
         order[..count].iter().rev().find(|txn| all[**txn].writes(key)).map_or(0, |txn| txn + 1)
     };
     let is_before = |one: usize, two: usize| match level {
+        _ if all[one].outcome == TransactionOutcome::Unknown => false,
         Level::StrongSessionSnapshotIsolation | Level::StrongSessionSerializable => {
             one < two && all[one].session == all[two].session
         }
@@ -132,6 +134,71 @@ proptest! {
             }
         }
     }
+}
+
+/// Orders of all that were confirmed, with any of the others.
+fn orders_of_confirmed(all: &[Small]) -> Vec<Vec<usize>> {
+    let is_ok = |txn: &usize| all[*txn].outcome == TransactionOutcome::Ok;
+    let confirmed: Vec<usize> = (0..all.len()).filter(is_ok).collect();
+    let mut orders = permutations(all.len());
+    for without in 0..all.len() {
+        let shorter: Vec<Vec<usize>> = orders
+            .iter()
+            .map(|order| order.iter().copied().filter(|txn| *txn != without).collect())
+            .collect();
+        orders.extend(shorter);
+        orders.sort_unstable();
+        orders.dedup();
+    }
+    orders.retain(|order| confirmed.iter().all(|txn| order.contains(txn)));
+    orders
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None,
+        ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_session_that_goes_on_after_an_unknown_outcome_has_levels_that_agree(seed: u64) {
+        let mut all = drawn_at_random(seed, &[OperationKind::Read], 5);
+        let mut random = Random(seed ^ 0x5e55);
+        for txn in &mut all {
+            if random.below(3) == 0 {
+                txn.outcome = TransactionOutcome::Unknown;
+            }
+        }
+        assert_agreeing(&in_order(&all));
+        let verdicts = assert_agreeing(&history(&all, |_, _| None));
+        let orders = orders_of_confirmed(&all);
+        for level in TRIED {
+            let (_, verdict) = verdicts.iter().find(|(other, _)| *other == level).unwrap();
+            let is_held = matches!(verdict, LevelVerdict::Holds(_));
+            prop_assert_eq!(is_held, is_right(&all, &orders, level), "{}: {:?}: {:?}", level, all,
+                verdict);
+        }
+    }
+}
+
+/// The write of a commit that nobody confirmed is missed by the next transaction of its session,
+/// and read by a later one: in real time that is in order, and so it is in the session.
+#[test]
+fn nothing_in_a_session_follows_an_unknown_commit() {
+    let text = "{:type :invoke, :f :txn, :value [[:w x 1]], :process 0, :index 0}\n\
+        {:type :info, :f :txn, :value [[:w x 1]], :process 0, :index 1}\n\
+        {:type :invoke, :f :txn, :value [[:r x nil]], :process 0, :index 2}\n\
+        {:type :ok, :f :txn, :value [[:r x nil]], :process 0, :index 3}\n\
+        {:type :invoke, :f :txn, :value [[:r x nil]], :process 1, :index 4}\n\
+        {:type :ok, :f :txn, :value [[:r x 1]], :process 1, :index 5}\n";
+    for (level, verdict) in assert_agreeing(&read_history(text.as_bytes()).unwrap()) {
+        let is_of_commits = [Level::Recoverable, Level::Cascadeless, Level::Strict];
+        if !is_of_commits.contains(&level) {
+            assert!(matches!(verdict, LevelVerdict::Holds(_)), "{level}: {verdict:?}");
+        }
+    }
+    // One that was confirmed must be seen.
+    let confirmed = read_history(text.replace(":info", ":ok").as_bytes()).unwrap();
+    let verdict = Checker::new(&confirmed).proved_verdict(Level::ReadYourWrites);
+    assert_eq!(verdict.anomaly(), Some("G-single-process"), "{verdict:?}");
 }
 
 #[test]

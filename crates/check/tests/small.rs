@@ -23,6 +23,7 @@ pub(crate) struct Small {
     pub session: usize,
     pub begin: u64,
     pub end: u64,
+    pub outcome: TransactionOutcome,
     /// Kind, key, and of reads whose version was seen: one more than the transaction, 0 of nobody.
     pub ops: Vec<(OperationKind, usize, usize)>,
 }
@@ -72,7 +73,7 @@ pub(crate) fn drawn_at_random(seed: u64, kinds: &[OperationKind], most: usize) -
         if ops.is_empty() {
             ops.push((OperationKind::Write, random.below(KEYS), 0));
         }
-        all.push(Small { session, begin, end, ops });
+        all.push(Small { session, begin, end, outcome: TransactionOutcome::Ok, ops });
     }
     all
 }
@@ -101,7 +102,7 @@ pub(crate) fn history(all: &[Small], before: impl Fn(usize, usize) -> Option<usi
             commit_return_ns: small.end,
         };
         let session = small.session as u32;
-        builder.push(Txn { session, outcome: TransactionOutcome::Ok, times, token: 0 }, &ops);
+        builder.push(Txn { session, outcome: small.outcome, times, token: 0 }, &ops);
     }
     builder.finish()
 }

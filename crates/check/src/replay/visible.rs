@@ -3,7 +3,7 @@
 //! It knows the writers and the order, and asks of every read: is there a transaction that had to
 //! be seen, wrote the key, and stands in the order behind the one that was read?
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::certificate::Certificate;
 use crate::history::{ABSENT, History, INITIAL, Op, OperationKind, TransactionOutcome, WriteId};
@@ -41,13 +41,20 @@ struct Judge<'a> {
     writer: Vec<u32>,
     /// By key, its writers so far, in order.
     writers: Vec<Vec<usize>>,
-    /// By session, its transactions so far, and the latest place by key of what it must see.
+    /// By session, its confirmed transactions so far, and the latest place by key of what it must
+    /// see: none follows a commit that nobody confirmed.
     sessions: Vec<Vec<usize>>,
     must: Vec<HashMap<u32, usize>>,
-    /// By transaction, how many of each session it must see; of causal consistency.
+    /// By session, one more than the last of its transactions that stands in the order so far.
+    latest: Vec<usize>,
+    /// By transaction, how many of each session it must see, and the unconfirmed ones; of causal
+    /// consistency.
     clock: Vec<Vec<u32>>,
-    /// By transaction, how many stand before it in its session.
+    unconfirmed: Vec<BTreeSet<usize>>,
+    /// By transaction, how many confirmed ones stand before it in its session.
     rank: Vec<usize>,
+    /// By transaction, those that it read.
+    sources: Vec<Vec<usize>>,
     /// By session and transaction that was read, the rank of the first one that read it.
     first_read: HashMap<(usize, usize), usize>,
 }
@@ -71,18 +78,22 @@ impl<'a> Judge<'a> {
             writers: vec![Vec::new(); history.key_count as usize],
             sessions: vec![Vec::new(); sessions],
             must: vec![HashMap::new(); sessions],
+            latest: vec![0; sessions],
             clock: vec![Vec::new(); count],
+            unconfirmed: vec![BTreeSet::new(); count],
             rank: vec![0; count],
+            sources: vec![Vec::new(); count],
             first_read: HashMap::new(),
         }
     }
 
     fn commit(&mut self, txn: usize) -> Result<(), String> {
         let session = self.history.session[txn] as usize;
-        let before = self.sessions[session].last().copied();
-        if before.is_some_and(|before| before > txn) {
+        if self.is_confirmed(txn) && self.latest[session] > txn + 1 {
             return Err("it stands behind its session's next one".to_owned());
         }
+        self.latest[session] = self.latest[session].max(txn + 1);
+        self.rank[txn] = self.sessions[session].partition_point(|other| *other < txn);
         let ops = self.history.ops(txn);
         let is_external = |at: &usize| {
             let op = ops[*at];
@@ -100,20 +111,24 @@ impl<'a> Judge<'a> {
         if replaced.any(|writer| writer != txn && self.place[writer] == 0) {
             return Err("it replaced what one wrote that stands behind it".to_owned());
         }
-        self.rank[txn] = self.sessions[session].len();
+        self.sources[txn].clone_from(&sources);
         let misses = match self.level {
-            Level::Causal => self.misses_past(txn, before, &reads, &sources),
+            Level::Causal => self.misses_past(txn, session, &reads),
             Level::MonotonicReadCommitted => self.misses_earlier(&reads),
             Level::MonotonicWrites | Level::WritesFollowReads => {
                 self.misses_of_sources(&reads, &sources)
             }
-            _ => self.misses(session, &reads, &sources),
+            _ => self.misses(txn, session, &reads),
         };
         if misses {
             return Err("it had to see a later version than it read".to_owned());
         }
-        self.note(txn, session, &sources);
+        self.note(txn, session);
         Ok(())
+    }
+
+    fn is_confirmed(&self, txn: usize) -> bool {
+        self.history.outcome[txn] != TransactionOutcome::Unknown
     }
 
     /// The writer of a version.
@@ -127,14 +142,30 @@ impl<'a> Judge<'a> {
         self.writer(read.value).map_or(0, |writer| self.place[writer])
     }
 
-    fn misses(&self, session: usize, reads: &[Op], sources: &[usize]) -> bool {
+    fn misses(&self, txn: usize, session: usize, reads: &[Op]) -> bool {
         let is_whole = self.level == Level::ReadAtomic;
+        let earlier = &self.sessions[session][..self.rank[txn]];
+        let is_last = earlier.len() == self.sessions[session].len();
         reads.iter().any(|read| {
-            let must = self.must[session].get(&read.key).copied().unwrap_or(0);
-            let whole = sources.iter().filter(|source| is_whole && self.wrote(**source, read.key));
+            let must = match self.must[session].get(&read.key) {
+                Some(&must) if is_last => must,
+                Some(_) => self.due_place(earlier, read.key),
+                None => 0,
+            };
+            let sources = self.sources[txn].iter();
+            let whole = sources.filter(|source| is_whole && self.wrote(**source, read.key));
             let whole = whole.map(|source| self.place[*source]).max().unwrap_or(0);
             self.seen(read) < must.max(whole)
         })
+    }
+
+    /// The latest place of a key that some transactions of a session ask the next one to see.
+    fn due_place(&self, earlier: &[usize], key: u32) -> usize {
+        let is_of_reads = self.level == Level::MonotonicReads;
+        let due = earlier.iter().flat_map(|own| {
+            if is_of_reads { self.sources[*own].as_slice() } else { std::slice::from_ref(own) }
+        });
+        due.filter(|own| self.wrote(**own, key)).map(|own| self.place[*own]).max().unwrap_or(0)
     }
 
     /// Whether a read missed a write of a transaction that an earlier read had seen.
@@ -150,29 +181,35 @@ impl<'a> Judge<'a> {
         self.history.ops(txn).iter().any(|op| op.key == key && is_write(&op))
     }
 
-    fn misses_past(
-        &mut self,
-        txn: usize,
-        before: Option<usize>,
-        reads: &[Op],
-        sources: &[usize],
-    ) -> bool {
+    fn misses_past(&mut self, txn: usize, session: usize, reads: &[Op]) -> bool {
         let mut clock = vec![0_u32; self.sessions.len()];
-        for &other in sources.iter().chain(&before) {
+        let mut unconfirmed = BTreeSet::new();
+        let before = self.sessions[session][..self.rank[txn]].last();
+        for &other in self.sources[txn].iter().chain(before) {
             for (own, its) in clock.iter_mut().zip(&self.clock[other]) {
                 *own = (*own).max(*its);
             }
+            unconfirmed.extend(&self.unconfirmed[other]);
             let session = self.history.session[other] as usize;
-            clock[session] = clock[session].max(self.rank[other] as u32 + 1);
+            if self.is_confirmed(other) {
+                clock[session] = clock[session].max(self.rank[other] as u32 + 1);
+            } else {
+                unconfirmed.insert(other);
+            }
         }
         self.clock[txn] = clock;
+        self.unconfirmed[txn] = unconfirmed;
         reads.iter().any(|read| {
             let seen = self.seen(read);
             let behind = self.writers[read.key as usize].iter().rev();
             let mut behind = behind.take_while(|writer| self.place[**writer] > seen);
             behind.any(|writer| {
                 let session = self.history.session[*writer] as usize;
-                (self.rank[*writer] as u32) < self.clock[txn][session]
+                if self.is_confirmed(*writer) {
+                    (self.rank[*writer] as u32) < self.clock[txn][session]
+                } else {
+                    self.unconfirmed[txn].contains(writer)
+                }
             })
         })
     }
@@ -184,11 +221,13 @@ impl<'a> Judge<'a> {
         let is_due = |other: usize| {
             sources.iter().any(|&source| match self.level {
                 Level::MonotonicWrites => {
-                    session(source) == session(other) && self.rank[other] < self.rank[source]
+                    let is_own = session(source) == session(other) && self.is_confirmed(other);
+                    is_own && self.rank[other] < self.rank[source]
                 }
                 _ => {
                     let first = self.first_read.get(&(session(source), other));
-                    first.is_some_and(|first| *first <= self.rank[source])
+                    self.sources[source].contains(&other)
+                        || first.is_some_and(|first| *first < self.rank[source])
                 }
             })
         };
@@ -200,24 +239,29 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// From now on its session has written, and read, what it did.
-    fn note(&mut self, txn: usize, session: usize, sources: &[usize]) {
+    /// From now on its session has written, and read, what it did, if that is confirmed.
+    fn note(&mut self, txn: usize, session: usize) {
         let place = self.place[txn];
         let rank = self.rank[txn];
-        for &source in sources {
-            self.first_read.entry((session, source)).or_insert(rank);
-        }
-        self.sessions[session].push(txn);
-        let ops = self.history.ops(txn).iter().filter(is_write);
-        for op in ops {
+        for op in self.history.ops(txn).iter().filter(is_write) {
             if self.writers[op.key as usize].last() != Some(&txn) {
                 self.writers[op.key as usize].push(txn);
             }
+        }
+        if !self.is_confirmed(txn) {
+            return;
+        }
+        for &source in &self.sources[txn] {
+            self.first_read.entry((session, source)).or_insert(rank);
+        }
+        self.sessions[session].push(txn);
+        for op in self.history.ops(txn).iter().filter(is_write) {
             if self.level != Level::MonotonicReads {
                 self.must[session].insert(op.key, place);
             }
         }
-        for &source in sources.iter().filter(|_| self.level == Level::MonotonicReads) {
+        let sources = self.sources[txn].iter();
+        for &source in sources.filter(|_| self.level == Level::MonotonicReads) {
             for op in self.history.ops(source).iter().filter(is_write) {
                 let most = self.must[session].entry(op.key).or_insert(0);
                 *most = (*most).max(self.place[source]);

@@ -222,10 +222,15 @@ impl<'a> Facts<'a> {
 
     /// Those before a transaction in its session, the last one first.
     pub(super) fn earlier_in_session(&self, txn: usize) -> impl Iterator<Item = usize> + '_ {
-        let is_own = move |other: &usize| {
-            self.is_counted[*other] && self.history.session[*other] == self.history.session[txn]
-        };
-        (0..txn).rev().filter(is_own)
+        let is_own = move |other: &usize| self.is_earlier_in_session(*other, txn);
+        (0..txn).rev().filter(move |other| self.is_counted[*other] && is_own(other))
+    }
+
+    /// Whether the commit of one was confirmed before its session asked for the other.
+    pub(super) fn is_earlier_in_session(&self, one: usize, other: usize) -> bool {
+        let session = &self.history.session;
+        let is_confirmed = self.history.outcome[one] == TransactionOutcome::Ok;
+        is_confirmed && session[one] == session[other] && one < other
     }
 
     /// What operations say of the order of versions: own writes in a row first, then what was

@@ -15,8 +15,7 @@ pub(super) fn must_see(
     place: usize,
     other: usize,
 ) -> bool {
-    let session = &facts.history.session;
-    let is_earlier = |one: usize, two: usize| session[one] == session[two] && one < two;
+    let is_earlier = |one: usize, two: usize| facts.is_earlier_in_session(one, two);
     match level {
         Level::ReadYourWrites => is_earlier(other, txn),
         Level::MonotonicReads => facts
