@@ -9,6 +9,9 @@ use crate::level::Dependency;
 use crate::region::CycleStep;
 use crate::versions::FlawKind;
 
+/// Two transactions read one version and both wrote its key.
+pub(crate) const LOST_UPDATE: &str = "lost update";
+
 /// The name of a cycle.
 pub(crate) fn cycle_name(steps: &[CycleStep]) -> String {
     let count = |is: fn(Dependency) -> bool| steps.iter().filter(|s| is(s.dependency)).count();
@@ -24,7 +27,7 @@ pub(crate) fn cycle_name(steps: &[CycleStep]) -> String {
         _ if is_seen => "G-seen",
         0 if reads == 0 => "G0",
         0 => "G1c",
-        1 | 2 if is_lost_update(steps) => return "lost update".to_owned(),
+        1 | 2 if is_lost_update(steps) => return LOST_UPDATE.to_owned(),
         1 => "G-single",
         2 if is_long_fork(steps) => "long fork (G-nonadjacent)",
         _ if !is_adjacent => "G-nonadjacent",

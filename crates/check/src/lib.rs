@@ -26,6 +26,7 @@ mod kinds;
 mod lattice;
 mod layout;
 mod level;
+mod lost_updates;
 mod made;
 mod objects;
 mod online;

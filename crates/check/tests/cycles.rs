@@ -5,7 +5,7 @@ use dbdyno_check::{
 };
 use proptest::prelude::*;
 
-use crate::small::{KEYS, Small, drawn_at_random, in_order};
+use crate::small::{KEYS, Small, drawn_at_random, history, in_order};
 
 /// Levels with one or two nodes a transaction, and with nothing, sessions or time kept.
 const ASKED: [(Level, bool, Kept); 6] = [
@@ -158,4 +158,36 @@ fn lanes_that_do_not_fit_stand_below_the_others() {
     let heads = told.lines().filter(|line| line.contains("session")).count();
     assert_eq!(heads, 2, "{told}");
     assert_eq!(told.lines().filter(|line| line.contains("─rw→")).count(), 7);
+}
+
+/// Pairs that read the same version of a key and both wrote it: tried out.
+fn lost_updates(all: &[Small]) -> u64 {
+    let has_lost = |one: &Small, other: &Small| {
+        (0..KEYS).any(|key| {
+            let seen = |txn: &Small| {
+                txn.reads().find(|(of, _)| *of == key && txn.writes(key)).map(|(_, seen)| seen)
+            };
+            seen(one).is_some() && seen(one) == seen(other)
+        })
+    };
+    let later = |at: usize| all[at + 1..].iter().filter(move |other| has_lost(&all[at], other));
+    (0..all.len()).map(|at| later(at).count() as u64).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None,
+        ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_lost_update_is_among_the_kinds(seed: u64) {
+        let all = drawn_at_random(seed, &[OperationKind::Read, OperationKind::CurrentRead], 6);
+        let lost = lost_updates(&all);
+        for history in [history(&all, |_, _| None), in_order(&all)] {
+            let checker = Checker::new(&history);
+            let kinds = checker.anomaly_kinds(&checker.proved_verdicts(&[Level::Serializable]));
+            let told = kinds.iter().find(|kind| kind.name == "lost update");
+            let count = told.and_then(|kind| kind.count).map_or(0, |(count, _)| count);
+            prop_assert!(count >= lost, "{} of {}: {:?}: {:?}", count, lost, all, kinds);
+        }
+    }
 }
