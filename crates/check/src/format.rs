@@ -45,6 +45,7 @@ pub use form::HistoryForm;
 use crate::bad_input::BadInput;
 use crate::builder::Builder;
 use crate::history::History;
+use crate::late::LateBeginning;
 use crate::objects::Operations;
 use crate::record::read_records;
 
@@ -165,46 +166,34 @@ fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
     match body.strip_prefix('{') {
         Some(inner) if !inner.trim_start().starts_with([':', '}']) => {
             match jepsen_json::begins_with_operation(body) {
-                true => jepsen_json::read(body).map(of(HistoryForm::JepsenJson)),
+                true => jepsen_json::read(body)
+                    .map(|(all, late)| as_jepsen(all, late, HistoryForm::JepsenJson, form::JSON)),
                 false => json::read(text).map(of(HistoryForm::Json)),
             }
         }
-        Some(_) => elle::read(text, "line").map(|history| as_edn(text, history)),
-        None if is_array_of_objects(body) => {
-            jepsen_json::read(body).map(of(HistoryForm::JepsenJson))
-        }
-        None if body.starts_with(['[', '(', '#']) => {
-            elle::read(text, "line").map(|history| as_edn(text, history))
-        }
-        None if is_log_of_jepsen(body) => {
-            elle::read(&jepsen_log::edn_of(text), "line").map(of(HistoryForm::JepsenLog))
-        }
-        None if awdit::is_it(body) => awdit::read(text).map(of(HistoryForm::Awdit)),
-        None => text::read(text).map(of(HistoryForm::Text)),
+        None if is_array_of_objects(body) => jepsen_json::read(body)
+            .map(|(all, late)| as_jepsen(all, late, HistoryForm::JepsenJson, form::JSON)),
+        _ if body.starts_with(['{', '[', '(', '#']) => elle::read(text, "line")
+            .map(|(all, late)| as_jepsen(all, late, HistoryForm::Edn, form::EDN)),
+        _ if is_log_of_jepsen(body) => elle::read(&jepsen_log::edn_of(text), "line")
+            .map(|(all, late)| as_jepsen(all, late, HistoryForm::JepsenLog, form::LOG)),
+        _ if awdit::is_it(body) => awdit::read(text).map(of(HistoryForm::Awdit)),
+        _ => text::read(text).map(of(HistoryForm::Text)),
     }
 }
 
-/// A history of EDN, with what its text lacks of it: one whose first operation is not the first of
-/// its history lacks what was written before. In the one line before index 1 nothing can have been
-/// asked and answered, and some count from 1.
-fn as_edn(text: &str, history: History) -> (History, HistoryForm) {
-    match first_index(text) {
-        Some(index) if index > 1 => {
-            let own = history.len();
-            let whole = earlier::with_writers_before(history);
-            let earlier = whole.len() - own;
-            (whole, HistoryForm::EdnFrom(index, earlier))
-        }
-        _ => (history, HistoryForm::Edn),
-    }
-}
-
-/// The index of the first operation, if it has one.
-fn first_index(text: &str) -> Option<u64> {
-    let (_, rest) = text.split_once(":index")?;
-    let rest = rest.trim_start();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    rest[..digits].parse().ok()
+/// A history of Jepsen, with what its file lacks of it if that begins late.
+fn as_jepsen(
+    history: History,
+    late: Option<LateBeginning>,
+    form: HistoryForm,
+    called: &'static str,
+) -> (History, HistoryForm) {
+    let Some(late) = late else { return (history, form) };
+    let own = history.len();
+    let whole = earlier::with_writers_before(history);
+    let earlier = whole.len() - own;
+    (whole, HistoryForm::LateJepsen(called, late, earlier))
 }
 
 /// Whether a text is of Jepsen and no EDN. Text of other forms begins with an operation.

@@ -23,6 +23,7 @@ mod footprint;
 mod format;
 mod history;
 mod kinds;
+mod late;
 mod lattice;
 mod layout;
 mod level;

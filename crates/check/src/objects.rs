@@ -12,6 +12,10 @@
 //! at all; those that failed have not. What an object began with is taken from what the file shows:
 //! reads that were answered before anything was sent that could change it.
 //!
+//! Of a file that begins late ([`crate::late`]) it is not known. What contradicts itself even so is
+//! broken, unless an operation of unknown outcome from before the file, which may happen at any
+//! time, could have been what was not seen: then it cannot be told, and the contradiction is shown.
+//!
 //! Sources: the checkers of Jepsen (bank, set, set-full, counter), <https://github.com/jepsen-io>;
 //! linearizability: Herlihy, Wing, *Linearizability*, ACM TOPLAS 12, 1990.
 
@@ -26,11 +30,12 @@ mod operation;
 mod presence;
 
 pub use finding::ObjectVerdict;
-pub(crate) use operation::{Operation, Value};
+pub(crate) use operation::{BEFORE_THE_FILE, Operation, Value};
 
 use std::collections::BTreeMap;
 
 use crate::history::TransactionOutcome;
+use crate::late::LateBeginning;
 use effort::{Effort, Limits, Share};
 
 /// The operations of a history without transactions.
@@ -39,6 +44,8 @@ pub struct Operations {
     pub(crate) all: Vec<Operation>,
     /// Entries that are of no client: faults that were injected.
     pub(crate) passed_over: usize,
+    /// What shows that the file begins late, if it does.
+    pub(crate) late: Option<LateBeginning>,
 }
 
 /// What the operations are of.
@@ -110,6 +117,19 @@ impl Workload {
         }
     }
 
+    /// What it means that the file begins late.
+    fn late_meaning(self) -> &'static str {
+        match self {
+            Workload::Bank => "no transfer of then changed the total",
+            Workload::Set => {
+                "an element that is read without being added here counts as added then"
+            }
+            Workload::Counter => "the counter may have held any number",
+            Workload::Register => "the register may have held any value",
+            Workload::Mutex => "the mutex may have been held or free",
+        }
+    }
+
     /// The property that is judged.
     #[must_use]
     pub fn judged_property(self) -> &'static str {
@@ -158,16 +178,19 @@ impl Operations {
         for (at, operations) in groups.values().enumerate() {
             let share = if groups.len() == 1 { Share::Whole } else { Share::Half };
             effort.begin_key(share, groups.len() - at);
-            told.push(judged_alone(workload, operations, stated, &mut effort)?);
+            told.push(judged_alone(workload, operations, stated, self.late, &mut effort)?);
             if share == Share::Half && effort.wants_more() {
                 open.push((at, operations));
             }
         }
         for (left, (at, operations)) in (1..=open.len()).rev().zip(open) {
             effort.begin_key(Share::Whole, left);
-            told[at] = judged_alone(workload, operations, stated, &mut effort)?;
+            told[at] = judged_alone(workload, operations, stated, self.late, &mut effort)?;
         }
         let mut notes = Vec::new();
+        if let Some(late) = self.late {
+            notes.push(format!("the file {late}, and {}", workload.late_meaning()));
+        }
         let mut findings = Vec::new();
         for (key, (finding, more)) in groups.keys().zip(told) {
             notes.extend(more.iter().map(|note| of_key(is_keyed, key, note)));
@@ -190,6 +213,11 @@ impl Operations {
                 Err(format!("a {} begins empty, and with no other value", workload.name()))
             }
             Workload::Bank => Ok(()),
+            Workload::Register if stated.initial.is_some() && self.late.is_some() => {
+                Err("the file begins late: what the register held at the beginning of its history \
+                     says nothing of what it held where the file begins"
+                    .to_owned())
+            }
             other if stated.total.is_some() => {
                 Err(format!("a {} has no total; only a bank has one", other.name()))
             }
@@ -261,14 +289,18 @@ fn judged_alone(
     workload: Workload,
     operations: &[Operation],
     stated: &ObjectAssumptions,
+    late: Option<LateBeginning>,
     effort: &mut Effort,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     match workload {
         Workload::Bank => bank::judge_bank(operations, stated.total, stated.accounts.as_deref()),
-        Workload::Set => presence::judge_presence(operations),
-        Workload::Counter => counter::judge_counter(operations),
-        Workload::Register => linear::judge_register(operations, stated.initial.as_deref(), effort),
-        Workload::Mutex => linear::mutex(operations, effort),
+        Workload::Set => presence::judge_presence(operations, late),
+        Workload::Counter => counter::judge_counter(operations, late),
+        Workload::Register => match late {
+            None => linear::judge_register(operations, stated.initial.as_deref(), effort),
+            Some(late) => linear::judge_late_register(operations, late, effort),
+        },
+        Workload::Mutex => linear::mutex(operations, late, effort),
     }
 }
 
@@ -404,7 +436,7 @@ mod tests {
                 began + 1,
             ));
         }
-        Operations { all, passed_over: 0 }
+        Operations { all, passed_over: 0, late: None }
     }
 
     fn told(operations: &Operations, limits: Limits) -> ObjectVerdict {

@@ -5,6 +5,7 @@ mod cycles;
 mod exhaustive;
 mod formats;
 mod history;
+mod late;
 mod lattice;
 mod levels;
 mod objects;

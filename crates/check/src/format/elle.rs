@@ -27,12 +27,18 @@ use crate::builder::Builder;
 use crate::history::{
     History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
 };
+use crate::late::{FirstEntries, LateBeginning};
 
-/// Reads a text; `unit` is what a line of it is in the file that the user has.
-pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> {
+/// Reads a text, and what shows that it begins late; `unit` is what a line of it is in the file
+/// that the user has.
+pub(super) fn read(
+    text: &str,
+    unit: &'static str,
+) -> Result<(History, Option<LateBeginning>), BadInput> {
     let mut reader = Reader::new(text);
     let (builder, open, sessions) = (Builder::new(), HashMap::new(), HashMap::new());
-    let mut told = ElleCollector { builder, open, sessions, unit, is_begun: true };
+    let entries = FirstEntries::default();
+    let mut told = ElleCollector { builder, open, sessions, unit, entries, has_begun: true };
     let mut count = 0;
     while let Some((map, line, column)) = reader.next_item()? {
         told.map(&map, (line, column), count).map_err(|what| bad_input_at(line, column, what))?;
@@ -46,11 +52,13 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<History, BadInput> 
         told.end(&by, open.function, &open.value, TransactionOutcome::Unknown, open.time, u64::MAX)
             .map_err(|what| bad_input_at(open.place.0, open.place.1, what))?;
     }
+    let late = told.entries.late_beginning();
+    told.has_begun &= late.is_some() || !told.entries.has_cut_ends();
     let mut history = told.builder.finish();
-    if !told.is_begun {
+    if !told.has_begun {
         history.times.fill(Times::default());
     }
-    Ok(history)
+    Ok((history, late))
 }
 
 /// A transaction that was asked for and not answered.
@@ -79,12 +87,15 @@ struct ElleCollector<'a> {
     open: HashMap<String, Open<'a>>,
     sessions: HashMap<String, u32>,
     unit: &'static str,
-    /// Whether each committed transaction has an invocation.
-    is_begun: bool,
+    entries: FirstEntries,
+    /// Whether each committed transaction has an invocation, or had it before the file begins.
+    has_begun: bool,
 }
 
 impl<'a> ElleCollector<'a> {
     fn map(&mut self, map: &Edn<'a>, place: (usize, usize), count: u64) -> Result<(), String> {
+        let index = map.get("index").and_then(Edn::as_number);
+        self.entries.note_index(index);
         if is_of_nemesis(map) {
             return Ok(());
         }
@@ -95,18 +106,20 @@ impl<'a> ElleCollector<'a> {
         let time = time.unwrap_or(count);
         let value = map.get("value").cloned().unwrap_or(Edn::Nil);
         let function = map.get("f").and_then(Edn::as_word);
-        let index = map.get("index").and_then(Edn::as_number);
         let Event::Ended(outcome) = event else {
             let name = process.clone();
+            self.entries.note_beginning(&name);
             let open = Open { process, value, time, count, place, index, function };
             let before = self.open.insert(name.clone(), open);
             let name = if name.is_empty() { "without a name" } else { &name };
             return before.map_or(Ok(()), |before| Err(begun_twice(name, before.place.0)));
         };
         let open = self.open.remove(&process);
-        self.is_begun &= open.is_some() || outcome != TransactionOutcome::Ok;
+        let is_cut = open.is_none() && self.entries.note_cut_end(&process);
+        self.has_begun &= open.is_some() || is_cut || outcome != TransactionOutcome::Ok;
         let function = function.or(open.as_ref().and_then(|open| open.function));
-        let begun = open.as_ref().map_or(time, |open| open.time);
+        let unknown = if is_cut { 0 } else { time };
+        let begun = open.as_ref().map_or(unknown, |open| open.time);
         let begun_at = open.as_ref().map_or(place.0, |open| open.place.0);
         let value = match open {
             Some(open) if value == Edn::Nil => open.value,

@@ -2,6 +2,13 @@
 
 use std::fmt;
 
+use crate::late::LateBeginning;
+
+/// What the forms of Jepsen are called.
+pub(super) const EDN: &str = "EDN of Jepsen or Elle";
+pub(super) const JSON: &str = "JSON of Jepsen or elle-cli";
+pub(super) const LOG: &str = "history.txt of Jepsen, or its log";
+
 /// A form that histories have, as it is told to whoever gave the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryForm {
@@ -15,9 +22,9 @@ pub enum HistoryForm {
     JepsenJson,
     /// Operations of Jepsen.
     Edn,
-    /// The same, of which the first has this index, and so many values that are read were written
-    /// before.
-    EdnFrom(u64, usize),
+    /// One of the forms of Jepsen, called so, that begins late, and so many values that are read
+    /// were written before.
+    LateJepsen(&'static str, LateBeginning, usize),
     /// Operations of Jepsen as it writes them for people.
     JepsenLog,
     /// dbcop's binary form.
@@ -40,17 +47,16 @@ impl fmt::Display for HistoryForm {
             HistoryForm::Records => "records of dbdyno",
             HistoryForm::Text => "text, an operation a line, as Plume, PolySI and AWDIT have it",
             HistoryForm::Json => "JSON, a transaction a line",
-            HistoryForm::JepsenJson => "JSON of Jepsen or elle-cli",
-            HistoryForm::Edn => "EDN of Jepsen or Elle",
-            HistoryForm::EdnFrom(index, earlier) => {
+            HistoryForm::JepsenJson => JSON,
+            HistoryForm::Edn => EDN,
+            HistoryForm::LateJepsen(form, late, earlier) => {
                 return write!(
                     f,
-                    "EDN of Jepsen or Elle that begins with index {index}: what was written before \
-                     that is not known, and each of the {earlier} values that are read of it counts \
-                     as a transaction of unknown outcome"
+                    "{form} that {late}, and each of the {earlier} values that are read of it \
+                     counts as a transaction of unknown outcome"
                 );
             }
-            HistoryForm::JepsenLog => "history.txt of Jepsen, or its log",
+            HistoryForm::JepsenLog => LOG,
             HistoryForm::Dbcop => "the binary form of dbcop",
             HistoryForm::DbcopJson => "JSON of dbcop",
             HistoryForm::DbcopText => "text of dbcop",

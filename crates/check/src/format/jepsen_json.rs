@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::elle;
 use crate::bad_input::{BadInput, bad_json};
 use crate::history::History;
+use crate::late::LateBeginning;
 
 /// Whether a text begins with an operation of such a history.
 pub(super) fn begins_with_operation(text: &str) -> bool {
@@ -21,7 +22,7 @@ pub(super) fn begins_with_operation(text: &str) -> bool {
 }
 
 /// Reads a text of values that follow each other, or of one array.
-pub(super) fn read(text: &str) -> Result<History, BadInput> {
+pub(super) fn read(text: &str) -> Result<(History, Option<LateBeginning>), BadInput> {
     elle::read(&edn_of(text)?, "operation").map_err(of_operation)
 }
 

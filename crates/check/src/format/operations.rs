@@ -16,7 +16,8 @@ use super::edn::{Edn, Reader};
 use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis, process_of};
 use crate::bad_input::{BadInput, bad_input_at};
 use crate::history::TransactionOutcome;
-use crate::objects::{Operation, Operations, Value};
+use crate::late::FirstEntries;
+use crate::objects::{BEFORE_THE_FILE, Operation, Operations, Value};
 
 /// The names of operations on objects.
 const FUNCTIONS: [&str; 7] = ["read", "write", "cas", "add", "transfer", "acquire", "release"];
@@ -54,32 +55,65 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
     let mut reader = Reader::new(text);
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut passed_over = 0;
+    let mut first = FirstEntries::default();
     while let Some((map, line, column)) = reader.next_item()? {
+        let index = map.get("index").and_then(Edn::as_number);
+        first.note_index(index);
         if is_of_nemesis(&map) {
             passed_over += 1;
             continue;
         }
-        let index = map.get("index").and_then(Edn::as_number);
         entries.push(Entry { map, line, column, index });
     }
     if entries.iter().all(|entry| entry.index.is_some()) {
         entries.sort_by_key(|entry| entry.index);
     }
-    let mut told = OperationCollector { all: Vec::new(), open: HashMap::new(), unit };
-    for (now, entry) in (0..).zip(&entries) {
+    let mut told = OperationCollector { all: Vec::new(), open: HashMap::new(), first, unit };
+    for (now, entry) in (BEFORE_THE_FILE + 1..).zip(&entries) {
         told.entry(entry, now).map_err(|what| bad_input_at(entry.line, entry.column, what))?;
     }
-    Ok(Operations { all: told.all, passed_over })
+    let late = told.first.late_beginning();
+    let cut = told.all.iter().find(|one| one.began == BEFORE_THE_FILE && late.is_none());
+    if let Some(Operation { process, lines, .. }) = cut {
+        return Err(bad_input_at(lines.1, 1, ended_without_beginning(process)));
+    }
+    Ok(Operations { all: told.all, passed_over, late })
+}
+
+fn ended_without_beginning(process: &str) -> String {
+    format!("process {process} ends an operation that it did not begin")
 }
 
 struct OperationCollector {
     all: Vec<Operation>,
     /// By process, the operation that has not ended.
     open: HashMap<String, usize>,
+    first: FirstEntries,
     unit: &'static str,
 }
 
 impl OperationCollector {
+    /// An operation of which no end is known yet, and that began before the file.
+    fn open_operation(
+        &self,
+        function: String,
+        process: String,
+        value: Value,
+        line: usize,
+    ) -> Operation {
+        Operation {
+            function,
+            process,
+            value,
+            result: Value::Nil,
+            outcome: TransactionOutcome::Unknown,
+            began: BEFORE_THE_FILE,
+            ended: u32::MAX,
+            unit: self.unit,
+            lines: (line, line),
+        }
+    }
+
     fn entry(&mut self, entry: &Entry<'_>, now: u32) -> Result<(), String> {
         let map = &entry.map;
         let event = event_of(map, ":f")?;
@@ -88,26 +122,25 @@ impl OperationCollector {
         let value = map.get("value").map_or(Value::Nil, value_of);
         let Event::Ended(outcome) = event else {
             let function = function.ok_or("an operation without :f")?.to_owned();
+            self.first.note_beginning(&process);
             let before = self.open.insert(process.clone(), self.all.len());
             if let Some(before) = before {
                 return Err(begun_twice(&process, self.all[before].lines.0));
             }
-            self.all.push(Operation {
-                function,
-                process,
-                value,
-                result: Value::Nil,
-                outcome: TransactionOutcome::Unknown,
-                began: now,
-                ended: u32::MAX,
-                unit: self.unit,
-                lines: (entry.line, entry.line),
-            });
+            let begun = self.open_operation(function, process, value, entry.line);
+            self.all.push(Operation { began: now, ..begun });
             return Ok(());
         };
-        let Some(place) = self.open.remove(&process) else {
-            return Err(format!("process {process} ends an operation that it did not begin"));
-        };
+        let known = self.open.remove(&process);
+        if known.is_none() && !self.first.note_cut_end(&process) {
+            return Err(ended_without_beginning(&process));
+        }
+        let place = known.unwrap_or(self.all.len());
+        if known.is_none() {
+            let function = function.ok_or("an operation without :f")?.to_owned();
+            let value = value.clone();
+            self.all.push(self.open_operation(function, process.clone(), value, entry.line));
+        }
         let own = &mut self.all[place];
         if function.is_some_and(|function| function != own.function) {
             return Err(format!(

@@ -1,5 +1,7 @@
 //! What judges of objects say.
 
+use crate::late::LateBeginning;
+
 /// What can be said of the objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjectVerdict {
@@ -16,4 +18,24 @@ pub enum ObjectVerdict {
     NothingCompared(String),
     /// It cannot be told, and why.
     CannotTell(String),
+}
+
+impl ObjectVerdict {
+    /// What so many contradictions say that lie apart in time, in a file that begins late: each
+    /// needs an operation from before it that was lost, and was carried out at that time.
+    pub(super) fn from_contradictions(
+        count: u64,
+        late: LateBeginning,
+        anomaly: &str,
+        evidence: Vec<String>,
+    ) -> ObjectVerdict {
+        if late.lost_at_most().is_some_and(|most| count > most) {
+            return ObjectVerdict::Broken { anomaly: anomaly.to_owned(), evidence };
+        }
+        ObjectVerdict::CannotTell(format!(
+            "{anomaly}, unless one of unknown outcome that began before the file was carried out \
+             within it: {}",
+            evidence.join("; ")
+        ))
+    }
 }

@@ -24,8 +24,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::effort::{Effort, Exhaustion};
 use super::fences::judge_fences;
 use super::finding::ObjectVerdict;
-use super::operation::{NEVER, Operation, Value, first_reads, parse_value};
+use super::operation::{BEFORE_THE_FILE, NEVER, Operation, Value, first_reads, parse_value};
 use crate::history::TransactionOutcome;
+use crate::late::LateBeginning;
 
 /// Open operations at most: bits of a word.
 const OPEN_AT_MOST: usize = 128;
@@ -33,6 +34,11 @@ const OPEN_AT_MOST: usize = 128;
 const UNSEEN: u32 = u32::MAX;
 /// Examples of open operations that are told.
 const TOLD: usize = 6;
+
+/// What it is called that no order agrees with time and all answers.
+const NO_ORDER: &str = "no order of the operations";
+/// Lost operations before a file up to which contradictions are counted: each is a search.
+const LOST_COUNTED: u64 = 64;
 
 /// What an operation does, by numbers of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,8 +79,17 @@ struct Call {
     act: Act,
     began: u32,
     ended: u32,
+    /// Whether it may have happened before what is looked at begins.
+    is_optional: bool,
     /// Its place among all operations.
     of: usize,
+}
+
+impl Call {
+    fn from_operation(act: Act, of: usize, one: &Operation) -> Call {
+        let is_optional = one.began_before_the_file();
+        Call { act, began: one.began, ended: one.ended, is_optional, of }
+    }
 }
 
 /// Values as numbers, 0 for nil.
@@ -112,21 +127,7 @@ pub(super) fn judge_register(
     effort: &mut Effort,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut names = Names::new();
-    let mut calls = Vec::new();
-    for (of, one) in operations.iter().enumerate().filter(|(_, one)| one.may_have_happened()) {
-        let act = match (one.function.as_str(), &one.value) {
-            ("read", _) if one.outcome == TransactionOutcome::Ok => {
-                Act::Read(names.number(&one.result))
-            }
-            ("read", _) => continue,
-            ("write", value) => Act::Write(names.number(value)),
-            (_, Value::Items(change)) if change.len() == 2 => {
-                Act::Change(names.number(&change[0]), names.number(&change[1]))
-            }
-            _ => return Err(format!("it needs two values: {}", one.display_text())),
-        };
-        calls.push(Call { act, began: one.began, ended: one.ended, of });
-    }
+    let calls = calls_of_register(operations, &mut names)?;
     let stated = initial.map(|text| names.number(&parse_value(text)));
     let mut shown: Vec<&Value> = first_reads(operations).map(|read| &read.result).collect();
     shown.dedup();
@@ -157,8 +158,8 @@ pub(super) fn judge_register(
         },
         _ => match found {
             LinearSearchResult::Order(order) => proved(&calls, &order, known.unwrap_or(UNSEEN)),
-            LinearSearchResult::None(evidence) => {
-                ObjectVerdict::Broken { anomaly: "no order of the operations".to_owned(), evidence }
+            LinearSearchResult::None(evidence, _) => {
+                ObjectVerdict::Broken { anomaly: NO_ORDER.to_owned(), evidence }
             }
             LinearSearchResult::GaveUp(why) => ObjectVerdict::CannotTell(why),
         },
@@ -167,6 +168,82 @@ pub(super) fn judge_register(
     let answers = calls.iter().filter(|call| call.act.saw().is_some() && call.ended != NEVER);
     let what = "no read and no compare-and-set was answered after a write was sent";
     Ok((of_compared(finding, answers.count().saturating_sub(before), what), notes))
+}
+
+/// What may have happened to a register.
+fn calls_of_register(operations: &[Operation], names: &mut Names) -> Result<Vec<Call>, String> {
+    let mut calls = Vec::new();
+    for (of, one) in operations.iter().enumerate().filter(|(_, one)| one.may_have_happened()) {
+        let act = match (one.function.as_str(), &one.value) {
+            ("read", _) if one.outcome == TransactionOutcome::Ok => {
+                Act::Read(names.number(&one.result))
+            }
+            ("read", _) => continue,
+            ("write", value) => Act::Write(names.number(value)),
+            (_, Value::Items(change)) if change.len() == 2 => {
+                Act::Change(names.number(&change[0]), names.number(&change[1]))
+            }
+            _ => return Err(format!("it needs two values: {}", one.display_text())),
+        };
+        calls.push(Call::from_operation(act, of, one));
+    }
+    Ok(calls)
+}
+
+/// Judges a register that may have held anything where the file begins.
+pub(super) fn judge_late_register(
+    operations: &[Operation],
+    late: LateBeginning,
+    effort: &mut Effort,
+) -> Result<(ObjectVerdict, Vec<String>), String> {
+    let mut names = Names::new();
+    let calls = calls_of_register(operations, &mut names)?;
+    let finding = order_since_cut(&calls, operations, &names, late, effort);
+    let answers = calls.iter().filter(|one| one.act.saw().is_some() && !one.is_optional);
+    let answers = answers.filter(|one| one.ended != NEVER).count();
+    let what = "fewer than two reads and compare-and-sets began and were answered in the file";
+    Ok((of_compared(finding, answers.saturating_sub(1), what), Vec::new()))
+}
+
+/// Whether there is an order of calls whatever was held where the file begins; if there is none,
+/// contradictions that lie apart in time are counted, as far as their number may decide.
+fn order_since_cut(
+    calls: &[Call],
+    operations: &[Operation],
+    names: &Names,
+    late: LateBeginning,
+    effort: &mut Effort,
+) -> ObjectVerdict {
+    let most = late.lost_at_most().unwrap_or(u64::MAX);
+    let most = if most > LOST_COUNTED { 0 } else { most };
+    let mut evidence = Vec::new();
+    let (mut since, mut count) = (BEFORE_THE_FILE, 0);
+    while count <= most {
+        let rest = calls_since(calls, since);
+        match Search::new(&rest, operations, names, effort).order(UNSEEN) {
+            LinearSearchResult::Order(order) if count == 0 => return proved(&rest, &order, UNSEEN),
+            LinearSearchResult::GaveUp(why) if count == 0 => return ObjectVerdict::CannotTell(why),
+            LinearSearchResult::Order(_) | LinearSearchResult::GaveUp(_) => break,
+            LinearSearchResult::None(own, ended) => {
+                if count == 0 {
+                    evidence = own;
+                }
+                (since, count) = (ended, count + 1);
+            }
+        }
+    }
+    ObjectVerdict::from_contradictions(count, late, NO_ORDER, evidence)
+}
+
+/// The calls that say something of the time behind an event. Those that had begun may have happened
+/// before it, and reads among them say nothing.
+fn calls_since(calls: &[Call], since: u32) -> Vec<Call> {
+    let mut rest: Vec<Call> = calls.iter().filter(|call| call.ended > since).copied().collect();
+    for call in rest.iter_mut().filter(|call| call.began <= since) {
+        call.is_optional = true;
+    }
+    rest.retain(|call| !call.is_optional || !matches!(call.act, Act::Read(_)));
+    rest
 }
 
 /// A finding, unless it holds and nothing was answered that could have shown that it does not.
@@ -182,6 +259,7 @@ fn of_compared(finding: ObjectVerdict, answers: usize, what: &str) -> ObjectVerd
 /// Judges a mutex: acquire changes free to held, release held to free.
 pub(super) fn mutex(
     operations: &[Operation],
+    late: Option<LateBeginning>,
     effort: &mut Effort,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut names = Names::new();
@@ -192,23 +270,27 @@ pub(super) fn mutex(
         .map(|(of, one)| {
             let is_acquired = one.function == "acquire";
             let (from, to) = if is_acquired { (free, held) } else { (held, free) };
-            Call { act: Act::Change(from, to), began: one.began, ended: one.ended, of }
+            Call::from_operation(Act::Change(from, to), of, one)
         })
         .collect();
-    let finding = match Search::new(&calls, operations, &names, effort).order(free) {
-        LinearSearchResult::Order(order) => proved(&calls, &order, free),
-        LinearSearchResult::None(evidence) => {
-            ObjectVerdict::Broken { anomaly: "no order of the operations".to_owned(), evidence }
-        }
-        LinearSearchResult::GaveUp(why) => ObjectVerdict::CannotTell(why),
+    let finding = match late {
+        Some(late) => order_since_cut(&calls, operations, &names, late, effort),
+        None => match Search::new(&calls, operations, &names, effort).order(free) {
+            LinearSearchResult::Order(order) => proved(&calls, &order, free),
+            LinearSearchResult::None(evidence, _) => {
+                ObjectVerdict::Broken { anomaly: NO_ORDER.to_owned(), evidence }
+            }
+            LinearSearchResult::GaveUp(why) => ObjectVerdict::CannotTell(why),
+        },
     };
     // The first that acquires it finds it free, whatever the lock does.
-    let answers = calls.iter().filter(|call| call.ended != NEVER).count();
+    let ended = calls.iter().filter(|call| call.ended != NEVER && !call.is_optional);
+    let answers = ended.count();
     let what = "fewer than two operations were confirmed";
     let finding = of_compared(finding, answers.saturating_sub(1), what);
     let (finding, of_fences) = judge_fences(operations, finding);
-    let mut notes = vec!["the mutex is taken to begin free".to_owned()];
-    notes.extend(of_fences);
+    let of_beginning = late.is_none().then(|| "the mutex is taken to begin free".to_owned());
+    let notes = of_beginning.into_iter().chain(of_fences).collect();
     Ok((finding, notes))
 }
 
@@ -233,7 +315,8 @@ fn proved(calls: &[Call], order: &[usize], initial: u32) -> ObjectVerdict {
         };
         (held, is_in[at]) = (next, true);
     }
-    if calls.iter().zip(&is_in).any(|(call, is_in)| call.ended != NEVER && !is_in) {
+    let mut missing = calls.iter().zip(&is_in).filter(|(_, is_in)| !**is_in);
+    if missing.any(|(call, _)| call.ended != NEVER && !call.is_optional) {
         ObjectVerdict::CannotTell("an order was found that is not of all operations".to_owned())
     } else {
         ObjectVerdict::Holds(format!("an order of {} operations was replayed", order.len()))
@@ -244,8 +327,8 @@ fn proved(calls: &[Call], order: &[usize], initial: u32) -> ObjectVerdict {
 enum LinearSearchResult {
     /// Calls in an order.
     Order(Vec<usize>),
-    /// Sentences: where no order goes on.
-    None(Vec<String>),
+    /// Sentences: where no order goes on, and the event at which none does.
+    None(Vec<String>, u32),
     GaveUp(String),
 }
 
@@ -350,12 +433,15 @@ impl<'a> Search<'a> {
                 );
             };
             orders = self.with(&before, bit);
+            if self.calls[at].is_optional {
+                self.add_without(&before, bit, &mut orders);
+            }
             if let Some(spent) = self.effort.exhausted_limit() {
                 return LinearSearchResult::GaveUp(self.given_up(spent, at, ended, ends));
             }
             ended += 1;
             if orders.is_empty() {
-                return LinearSearchResult::None(self.evidence(&before, at));
+                return LinearSearchResult::None(self.evidence(&before, at), event);
             }
             self.open[bit] = None;
         }
@@ -414,6 +500,16 @@ impl<'a> Search<'a> {
         let gone = before.values().chain(seen.values()).flatten();
         gone.for_each(|(used, _)| self.effort.let_go(used.len()));
         orders
+    }
+
+    /// Adds the orders without a call, which happened before they begin.
+    fn add_without(&mut self, before: &Orders, bit: usize, orders: &mut Orders) {
+        for (place, all) in before.iter().filter(|(place, _)| place.is_in & (1 << bit) == 0) {
+            for (used, last) in all {
+                self.effort.hold_order(used.len());
+                add(orders, *place, used.clone(), *last, self.effort);
+            }
+        }
     }
 
     /// Why nothing is told, and what was looked at until then: how many of the operations that

@@ -50,6 +50,9 @@ impl Value {
     }
 }
 
+/// When an operation began that began before the file: entries of it count from 1.
+pub(crate) const BEFORE_THE_FILE: u32 = 0;
+
 /// Never: when an operation ended that did not.
 pub(super) const NEVER: u32 = u32::MAX;
 
@@ -77,6 +80,11 @@ impl Operation {
     /// Whether it is of a function, and was confirmed.
     pub(super) fn is_ok(&self, function: &str) -> bool {
         self.function == function && self.outcome == TransactionOutcome::Ok
+    }
+
+    /// Whether it may have done all that it did before the file begins.
+    pub(super) fn began_before_the_file(&self) -> bool {
+        self.began == BEFORE_THE_FILE
     }
 
     /// Whether it may have changed something.

@@ -8,20 +8,22 @@
 //! An element is *known* when its addition was confirmed, or when a read that has it ended. It is
 //! *lost* if a read does not have it that began after that, and after every read that has it began
 //! (Jepsen's set-full). An element that was never added, or whose addition failed, must not be
-//! read, and none twice.
+//! read, and none twice; where the file begins late it may have been added before.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::finding::ObjectVerdict;
-use super::operation::{NEVER, Operation, Value};
+use super::operation::{BEFORE_THE_FILE, NEVER, Operation, Value};
 use crate::history::TransactionOutcome;
+use crate::late::LateBeginning;
 
 /// Examples that are told of each kind.
 const TOLD: usize = 4;
 
 /// What happened to one element.
 struct Element<'a> {
-    add: &'a Operation,
+    /// `None` of one that was added before the file begins.
+    add: Option<&'a Operation>,
     /// When somebody first asked for it to be added.
     asked: u32,
     /// When it was known to be there.
@@ -45,23 +47,28 @@ struct Wrong {
 
 pub(super) fn judge_presence(
     operations: &[Operation],
+    late: Option<LateBeginning>,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut elements: BTreeMap<&Value, Element<'_>> = BTreeMap::new();
     for add in operations.iter().filter(|one| one.function == "add") {
         let known = if add.outcome == TransactionOutcome::Ok { add.ended } else { NEVER };
         let seen = Vec::new();
-        let element = Element { add, asked: add.began, known, seen, present: None, absent: None };
+        let element =
+            Element { add: Some(add), asked: add.began, known, seen, present: None, absent: None };
         let own = elements.entry(&add.value).or_insert(element);
         own.asked = own.asked.min(add.began);
         own.known = own.known.min(known);
-        if own.add.outcome == TransactionOutcome::Failed {
-            own.add = add;
+        if own.has_outcome(TransactionOutcome::Failed) {
+            own.add = Some(add);
         }
     }
     let mut reads: Vec<&Operation> = operations.iter().filter(|one| one.is_ok("read")).collect();
     reads.sort_by_key(|read| read.began);
     let mut wrong = Wrong::default();
     for (at, read) in reads.iter().enumerate() {
+        if late.is_some() {
+            note_earlier(read, &mut elements);
+        }
         look(at, read, &mut elements, &mut wrong)?;
     }
     for element in elements.values_mut() {
@@ -69,7 +76,8 @@ pub(super) fn judge_presence(
     }
     for (value, element) in &elements {
         if let Some(absent) = element.absent.filter(|_| element.is_lost()) {
-            let (value, add) = (value.display_text(), element.add.display_text());
+            let value = value.display_text();
+            let add = element.add.map(Operation::display_text).unwrap_or_default();
             wrong.lost.push(match element.present {
                 None => format!("{value} was added by {add}, and is missing in {}", at(absent)),
                 Some(present) => {
@@ -84,6 +92,24 @@ pub(super) fn judge_presence(
 /// Where a read stands: all of what it saw would be too long.
 fn at(read: &Operation) -> String {
     format!("the read of process {} in {} {}", read.process, read.unit, read.lines.1)
+}
+
+/// Takes what a read has and nobody had been asked for by then as added before the file begins.
+fn note_earlier<'a>(read: &'a Operation, elements: &mut BTreeMap<&'a Value, Element<'a>>) {
+    for item in read.result.as_items().unwrap_or_default() {
+        let earlier = Element {
+            add: None,
+            asked: BEFORE_THE_FILE,
+            known: NEVER,
+            seen: Vec::new(),
+            present: None,
+            absent: None,
+        };
+        let own = elements.entry(item).or_insert(earlier);
+        if own.has_outcome(TransactionOutcome::Failed) || read.ended < own.asked {
+            (own.add, own.asked) = (None, BEFORE_THE_FILE);
+        }
+    }
 }
 
 /// Notes what a read saw.
@@ -105,12 +131,14 @@ fn look<'a>(
         }
         match elements.get_mut(item) {
             None => wrong.unexpected.push(format!("{} is in {}", item.display_text(), at(read))),
-            Some(element) if element.add.outcome == TransactionOutcome::Failed => {
-                let (item, add) = (item.display_text(), element.add.display_text());
+            Some(element) if element.has_outcome(TransactionOutcome::Failed) => {
+                let add = element.add.map(Operation::display_text).unwrap_or_default();
+                let item = item.display_text();
                 wrong.failed.push(format!("{item} is in {}: {add} failed", at(read)));
             }
             Some(element) if read.ended < element.asked => {
-                let (item, add) = (item.display_text(), element.add.display_text());
+                let add = element.add.map(Operation::display_text).unwrap_or_default();
+                let item = item.display_text();
                 wrong.unexpected.push(format!("{item} is in {}, before {add} began", at(read)));
             }
             Some(element) => {
@@ -123,6 +151,11 @@ fn look<'a>(
 }
 
 impl<'a> Element<'a> {
+    /// Whether its addition is in the file, and had this outcome.
+    fn has_outcome(&self, outcome: TransactionOutcome) -> bool {
+        self.add.is_some_and(|add| add.outcome == outcome)
+    }
+
     /// Finds the last reads that have it and that have it not.
     fn settle(&mut self, reads: &[&'a Operation]) {
         self.seen.dedup();
@@ -171,11 +204,11 @@ fn told(
         }
     };
     note(
-        count(elements, |one| one.add.outcome == TransactionOutcome::Unknown && one.is_stable()),
+        count(elements, |one| one.has_outcome(TransactionOutcome::Unknown) && one.is_stable()),
         "elements of unknown outcome were read: they were added",
     );
     note(
-        count(elements, |one| one.add.outcome == TransactionOutcome::Ok && one.present.is_none())
+        count(elements, |one| one.has_outcome(TransactionOutcome::Ok) && one.present.is_none())
             - unread_and_lost(elements),
         "elements were added and never read",
     );
