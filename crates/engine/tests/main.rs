@@ -5,6 +5,7 @@ mod crash;
 mod damage;
 mod killed;
 mod log_crash;
+mod mechanisms;
 mod model;
 mod replica;
 mod replica_killed;

@@ -17,6 +17,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::mechanisms::mechanism_values;
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
     ColumnSpec, Datum, Engine, EngineError, EngineOptions, EngineSession, Fields, IndexSpec,
@@ -555,39 +556,26 @@ fn design(text: &str) -> Design {
     format!("device=none&{text}").parse().unwrap()
 }
 
-/// The words of the mechanisms of one server, one at a time, and some together. The list is written
-/// by hand: a new word is compared with the others only if it is added here.
-const DESIGNS: &[&str] = &[
-    "",
-    "view=hybrid",
-    "view=cached",
-    "view=csn",
-    "view_close=latched",
-    "view=csn&view_close=latched",
-    "wake=broadcast",
-    "wake=direct",
-    "wake=futex",
-    "log=linked",
-    "log=linked&wake=direct&view=hybrid",
-    "lock_shards=1",
-    "lock_shards=4096",
-    "trx_shards=1",
-    "trx_shards=4096",
-    "schedule=cats",
-    "deadlock_print=quiet",
-    "deadlock_print=noisy",
-    "gate=tickets:1",
-    "gate=blind:1",
-    "gate=pool:1",
-    "isolation=read-committed",
-    "isolation=serializable",
-];
+/// The usual design, each word of a mechanism by itself, some words together, and the other levels.
+fn designs() -> Vec<String> {
+    let mut designs = vec![
+        String::new(),
+        "view=csn&view_close=latched".to_owned(),
+        "log=linked&wake=direct&view=hybrid".to_owned(),
+    ];
+    for (name, values) in mechanism_values(1) {
+        designs.extend(values.into_iter().map(|value| format!("{name}={value}")));
+    }
+    designs.extend(Isolation::ALL.map(|level| format!("isolation={level}")));
+    designs.retain(|text| text.is_empty() || design(text) != design(""));
+    designs
+}
 
 #[test]
 fn every_design_gives_the_same_answers_to_the_same_history() {
     for seed in 0..6 {
         let mut first: Option<Vec<String>> = None;
-        for text in DESIGNS {
+        for text in &designs() {
             let mut world = World::new(&design(text), 1);
             world.run(seed, 400, || design(text));
             let answers = std::mem::take(&mut world.answers);
@@ -600,10 +588,11 @@ fn every_design_gives_the_same_answers_to_the_same_history() {
 
 #[test]
 fn sessions_see_what_their_levels_promise() {
+    let designs = designs();
     for seed in 0..60 {
-        let text = DESIGNS[seed as usize % DESIGNS.len()];
+        let text = &designs[seed as usize % designs.len()];
         let mut world = World::new(&design(text), 4);
-        let mut others = DESIGNS.iter().cycle().skip(seed as usize);
+        let mut others = designs.iter().cycle().skip(seed as usize);
         world.run(1_000 + seed, 600, || design(others.next().expect("they go round")));
         assert!(world.answers.len() > 200, "{text}: nearly all was refused");
     }
