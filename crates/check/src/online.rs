@@ -288,6 +288,15 @@ impl Online {
                 continue;
             }
             if writer == Writer::Failed {
+                let Version { prev, next, readers, .. } = *self.known(op.value);
+                if [prev, next, readers.head] == [UNKNOWN; 3] {
+                    // Nobody has spoken of it, and who does so later reads what was rolled back.
+                    // It waits for no transaction that counts: perhaps none ever does.
+                    self.versions.remove(&op.value);
+                    self.gone.set(op.value);
+                    self.undone.set(op.value);
+                    continue;
+                }
                 self.settle_readers(op.value);
                 self.settle_next(op.value);
                 self.leaving.push_back((self.next, op.value));

@@ -11,7 +11,7 @@
 //! themselves; lost updates; outcomes that nobody knows.
 
 use dbdyno_check::{
-    Checker, HEADER, History, INITIAL, Level, LevelVerdict, Online, OnlineVerdict, OpRecord,
+    Checker, HEADER, History, INITIAL, Level, LevelVerdict, Online, OnlineVerdict, Op, OpRecord,
     OperationKind, Times, TransactionOutcome, Txn, UNKNOWN, encode_end, read_records,
 };
 
@@ -366,4 +366,35 @@ fn memory_is_what_is_at_work_at_a_time() {
     let snapshot = told.iter().find(|(level, _)| *level == Level::SnapshotIsolation).unwrap();
     assert_eq!(snapshot.1, OnlineVerdict::Holds);
     assert!(kept < 4_000, "{kept} of 20000 transactions were kept");
+}
+
+/// A server that refuses every transaction made the judge keep each of them.
+#[test]
+fn what_is_rolled_back_is_not_kept_where_nothing_counts() {
+    let mut records = HEADER.to_vec();
+    for value in 1..=2_000 {
+        let write = OpRecord { table: 0, key: 1, value, prev: UNKNOWN, kind: OperationKind::Write };
+        records.extend(write.encode());
+        let at = 10 * u64::from(value);
+        let times = Times {
+            begin_invoke_ns: at,
+            begin_return_ns: at + 1,
+            commit_invoke_ns: at + 2,
+            commit_return_ns: at + 3,
+        };
+        let outcome = TransactionOutcome::Failed;
+        records.extend(encode_end(Txn { session: 1, outcome, times, token: 0 }, 1));
+    }
+    let history = read_records(&records).unwrap();
+    let mut judge = Online::new(&LEVELS);
+    for txn in 0..history.len() {
+        judge.add_transaction(history.txn(txn), history.ops(txn));
+        assert_eq!(judge.retained_counts(), (0, 0), "{txn}");
+    }
+    let read = Op { key: 0, value: 7, prev: UNKNOWN, kind: OperationKind::Read };
+    let seen = Txn { outcome: TransactionOutcome::Ok, ..history.txn(1_999) };
+    judge.add_transaction(seen, &[read]);
+    let told = judge.finish();
+    let committed = told.iter().find(|(level, _)| *level == Level::ReadCommitted).unwrap();
+    assert!(matches!(committed.1, OnlineVerdict::Broken(_)), "{committed:?}");
 }

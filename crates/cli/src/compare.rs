@@ -17,7 +17,7 @@ use crate::findings::RunFindings;
 use crate::once::Once;
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
-use crate::{answer, arms, explanation, login, origin, output, plan, session, until};
+use crate::{answer, arms, explanation, files, login, origin, output, plan, session, until};
 
 /// Compares servers, or two stored runs.
 pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
@@ -98,6 +98,7 @@ pub(crate) fn measure_arms(
     arms: Vec<ArmSpec>,
     command: impl Fn(&Plan) -> String,
 ) -> Result<(Store, Run), Failure> {
+    flags.report.as_deref().map_or(Ok(()), files::require_place)?;
     let plan = plan::from_flags(flags, arms)?;
     let home = session::open_home(place)?;
     let mut store = session::open_own_store(place)?;
@@ -123,6 +124,7 @@ pub(crate) fn measure_arms(
 
 /// Goes on with a run that stopped.
 pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
+    flags.report.as_deref().map_or(Ok(()), files::require_place)?;
     let home = session::open_home(place)?;
     let mut store = session::open_known_store(place)?.with_trust(flags.trust_store);
     let stop = session::stop_flag();

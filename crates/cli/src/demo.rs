@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::findings::RunFindings;
 use crate::progress::Ticker;
-use crate::{compare, output, plan, session};
+use crate::{compare, files, output, plan, session};
 
 /// A device of 8 ms: what is shown does not depend on the disk of this host.
 const BASE: &str = "engine:?wake=broadcast&device=8ms";
@@ -46,6 +46,7 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         },
         ..Plan::default()
     };
+    files::require_place(&flags.output)?;
     output::say_text(&plan::announcement_of_plan(
         &plan,
         &plan::runs_alike(&plan, &store),

@@ -18,7 +18,7 @@ use crate::explanation::{
 };
 use crate::failure::Failure;
 use crate::findings::RunFindings;
-use crate::{arms, compare, origin, output, session};
+use crate::{arms, compare, files, origin, output, session};
 
 /// The flags of `dbdyno explain`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
@@ -66,6 +66,7 @@ pub(crate) struct Explain {
 
 /// Explains what a run has found.
 pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
+    flags.report.as_deref().map_or(Ok(()), files::require_place)?;
     let extent = Extent { by: flags.by, counts_only: flags.count_only, limit: flags.limit };
     let (mut store, pair) = match &flags.test {
         Some(test) => {

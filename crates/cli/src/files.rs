@@ -10,7 +10,7 @@
 //! that moment by another thread, its mode is given when it is made: the store's, the engine's.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -47,6 +47,28 @@ pub(crate) fn by_users_umask<T>(work: impl FnOnce() -> T) -> T {
 /// where everybody can make files.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
     put(path, bytes.as_ref(), File::options().write(true).create(true).truncate(true))
+}
+
+/// Looks at the place of a file that [`write`] is to write when long work is done: what will be
+/// refused then is refused now. What becomes of the place meanwhile is looked at again.
+///
+/// # Errors
+/// What [`write`] says of the place, a directory in its place, or none around it.
+pub(crate) fn require_place(path: &Path) -> Result<(), Failure> {
+    check_place(path).map_err(|error| unwritten(path, error))
+}
+
+fn check_place(path: &Path) -> std::io::Result<()> {
+    owner::check_way(path)?;
+    owner::check_file(path)?;
+    if path.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    match folder.map(std::fs::metadata).transpose()? {
+        Some(folder) if !folder.is_dir() => Err(ErrorKind::NotADirectory.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Adds to the end of a file that the user, or who started him, named, with the same care.

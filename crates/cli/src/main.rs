@@ -133,8 +133,12 @@ fn told(mut wanted: clap::Error) -> Result<Exit, Failure> {
 fn report(outcome: Result<Exit, Failure>) -> ExitCode {
     let exit = outcome.unwrap_or_else(|failure| {
         output::say_error(&mask_message(&failure.to_string()));
-        // What was cut off fails in many ways.
-        if session::is_stopping() { Exit::Interrupted } else { failure.exit() }
+        failure.exit()
     });
+    // What was cut off fails in many ways, also where others of the same command go on.
+    let exit = match exit {
+        Exit::CouldNot if session::is_stopping() => Exit::Interrupted,
+        exit => exit,
+    };
     ExitCode::from(exit.code())
 }

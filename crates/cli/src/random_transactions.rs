@@ -106,6 +106,7 @@ fn refuse_what_is_at_odds(
         let text = "--export writes one history: name one target, and one level with --level";
         return Err(Failure::Usage(text.to_owned()));
     }
+    flags.export.as_deref().map_or(Ok(()), files::require_place)?;
     if flags.scripts.is_some() && flags.repeat == 0 {
         let text =
             "--scripts keeps what was played again: leave --repeat out, or make it 1 or more";

@@ -3,6 +3,7 @@
 //! ```text
 //!   downloaded          releases of this home
 //!   in the background   servers, with what they are to each other
+//!   of starts that …    directories of servers that have no record
 //!   images              filled data directories
 //!   available           what each source has, or each package
 //! ```
@@ -43,6 +44,10 @@ pub(crate) fn server_list(home: &Home, extent: OfferExtent) -> Result<Document, 
         let state = LabelledItem::new(state_and_role(&server));
         state.with_label(server.name, NAME_WIDTH).with_label(server.tree, NAME_WIDTH)
     });
+    let unfinished = dbdyno_sandbox::unfinished_starts(home).into_iter().map(|name| {
+        let remove = format!("`dbdyno server rm {name}` removes it");
+        LabelledItem::new(remove).with_label(name, NAME_WIDTH)
+    });
     let images = Image::all_in(home);
     let images_mb: u64 = images.iter().map(|image| image.mb).sum();
     let title_of_images =
@@ -58,6 +63,7 @@ pub(crate) fn server_list(home: &Home, extent: OfferExtent) -> Result<Document, 
     for (title, items) in [
         ("downloaded", releases),
         ("in the background", servers.collect()),
+        ("of starts that go on, or were ended", unfinished.collect()),
         (title_of_images.as_str(), images.collect()),
     ] {
         if !items.is_empty() {

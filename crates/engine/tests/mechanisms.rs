@@ -5,8 +5,8 @@ use dbdyno_model::Design;
 use dbdyno_model::design::{DeadlockPrint, Isolation, LogBuffer, Schedule, View, ViewClose, Wake};
 
 /// Each mechanism by its name, with the values that are tried by so many sessions at a time. A
-/// smaller gate may keep out whoever would end the wait of who is inside. What the levels promise differs, so
-/// that [`Isolation`] is not among them.
+/// smaller gate may keep out whoever would end the wait of who is inside. What the levels promise
+/// differs, so that [`Isolation`] is not among them.
 ///
 /// A field that is new in [`Design`] does not compile here before it is decided whether it is one.
 pub(crate) fn mechanism_values(sessions: u32) -> Vec<(&'static str, Vec<String>)> {

@@ -7,6 +7,9 @@ use crate::again::{WrongAnswer, ask_again};
 use crate::asking::ROLLBACK;
 use crate::error::LoadError;
 
+/// Contention lets somebody through: what was rolled back so often in a row never will be.
+const RETRIES_MOST: u64 = 10_000;
+
 /// What the statements of an event did together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventAnswer {
@@ -35,6 +38,15 @@ impl EventAnswer {
         self.rows_read += outcome.rows;
         self.rows_changed += outcome.affected;
     }
+}
+
+/// Counts that an event was rolled back for the sake of others and is to be asked again.
+///
+/// # Errors
+/// [`LoadError::RolledBack`] where that has happened [`RETRIES_MOST`] times in a row.
+pub(crate) fn count_retry(retries: &mut u64) -> Result<(), LoadError> {
+    *retries += 1;
+    if *retries >= RETRIES_MOST { Err(LoadError::RolledBack(*retries)) } else { Ok(()) }
 }
 
 /// Why an event was not carried out.

@@ -60,6 +60,8 @@ pub enum LoadError {
     InUse(String),
     /// The window closed before any event was finished.
     NothingFinished,
+    /// The server rolled one transaction back so often in a row, for the sake of others.
+    RolledBack(u64),
     /// Clients cannot be kept on these processors.
     Placement(Processors, std::io::Error),
     /// This process may not open as many files as it has clients.
@@ -150,6 +152,12 @@ impl fmt::Display for LoadError {
             LoadError::NothingFinished => f.write_str(
                 "not one event was finished while the window was open; try longer rounds \
                  (--seconds) or fewer clients",
+            ),
+            LoadError::RolledBack(times) => write!(
+                f,
+                "the server rolled one transaction back {times} times in a row for the sake of \
+                 others (a deadlock, or no order of transactions): no contention does that; look \
+                 for a proxy that answers in its place, and for transactions that others left open"
             ),
             LoadError::Placement(processors, error) => write!(
                 f,

@@ -11,7 +11,7 @@ use dbdyno_wire::Client;
 use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::{Event, Partner, Program, ReadyLoad};
 
-use crate::answer::{EventAnswer, Setback};
+use crate::answer::{EventAnswer, Setback, count_retry};
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::kept::Seat;
@@ -132,7 +132,8 @@ impl<'a> ClientSession<'a> {
     /// it back for the sake of others it is asked again, as sysbench does.
     ///
     /// # Errors
-    /// A broken connection, a refusal that is not for the sake of others, or a wrong result;
+    /// A broken connection, a refusal that is not for the sake of others or without end, or a wrong
+    /// result;
     /// [`LoadError::Interrupted`] where the round is over and it still waited for others.
     pub fn ask_operation(&mut self, operation: u64) -> Result<EventAnswer, LoadError> {
         let mut retries = 0;
@@ -145,7 +146,7 @@ impl<'a> ClientSession<'a> {
             match asked {
                 Ok(answer) => return Ok(EventAnswer { retries, ..answer }),
                 Err(Setback::AskAgain) => {
-                    retries += 1;
+                    count_retry(&mut retries)?;
                     self.wire.roll_back()?;
                 }
                 Err(Setback::Failed(error)) => return Err(error),
@@ -171,11 +172,15 @@ impl<'a> ClientSession<'a> {
     /// Those of [`ClientSession::ask_operation`].
     pub(crate) fn survey_rows(&mut self) -> Result<(), LoadError> {
         let Turn::Partner(partner) = &mut self.part else { return Ok(()) };
+        let mut retries = 0;
         loop {
             let talk = Talk::new(&mut self.wire, self.recorder.as_deref_mut());
             match talk.survey_rows(&mut **partner) {
                 Ok(()) => return Ok(()),
-                Err(Setback::AskAgain) => self.wire.roll_back()?,
+                Err(Setback::AskAgain) => {
+                    count_retry(&mut retries)?;
+                    self.wire.roll_back()?;
+                }
                 Err(Setback::Failed(error)) => return Err(error),
             }
         }

@@ -36,7 +36,7 @@ use dbdyno_model::plan::THREADS_MAX;
 
 use crate::affinity::{parallel_threads, pin_to};
 use crate::answer::{
-    EventAnswer, Setback, classify_error, is_right, rollback_error, wrong_result_error,
+    EventAnswer, Setback, classify_error, count_retry, is_right, rollback_error, wrong_result_error,
 };
 use crate::asking::{EventArgs, ROLLBACK};
 use crate::book::{Book, Books, Times};
@@ -409,7 +409,7 @@ impl Asker {
                 match classify_error(load, error, self.current().statement, statements) {
                     Setback::Failed(error) => return Err(error),
                     Setback::AskAgain => {
-                        self.answer.retries += 1;
+                        count_retry(&mut self.answer.retries)?;
                         self.stage = Stage::RollingBack;
                         self.member.client.send_run(ROLLBACK)?;
                     }

@@ -138,6 +138,15 @@ fn what_was_rolled_back_for_others_is_asked_again_and_counted() {
     }
 }
 
+/// A round of three seconds went on for half an hour.
+#[test]
+fn what_is_rolled_back_without_end_ends_the_round() {
+    let reply = MockReply::Error { code: 1213, sqlstate: "40001", message: "deadlock".into() };
+    let bench = Bench::new(MockProtocol::Mysql, "update-nonindex", FixedScript(Turn::now(reply)));
+    let error = bench.round(2, UNTIL_IT_FAILS).unwrap_err();
+    assert!(matches!(error, LoadError::RolledBack(10_000)), "{error}");
+}
+
 #[test]
 fn refusals_cuts_and_wrong_answers_end_the_round() {
     for protocol in BOTH {

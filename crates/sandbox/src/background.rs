@@ -503,6 +503,23 @@ pub(crate) fn end_processes(home: &Home, dir: &Path) {
     kill_servers_in(&**home.machine(), &home.servers_dir(), dir);
     remove_shared_memory(&dir.join("s/data"));
 }
+
+/// Names of directories of servers without a record, in order: of starts that were ended, or that
+/// go on.
+pub fn unfinished_starts(home: &Home) -> Vec<String> {
+    let entries = fs::read_dir(home.background_dir()).into_iter().flatten().flatten();
+    let without_record = entries.filter(|entry| is_unfinished(&entry.path()));
+    let mut names: Vec<String> =
+        without_record.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| BackgroundServer::check_name(name).is_ok());
+    names.sort();
+    names
+}
+
+fn is_unfinished(dir: &Path) -> bool {
+    dir.is_dir() && !dir.join(RECORD).exists()
+}
+
 /// Removes what a start left that was ended before the server of this name had its record, by which
 /// all other commands know it. Whether there was such a thing.
 ///
@@ -511,7 +528,7 @@ pub(crate) fn end_processes(home: &Home, dir: &Path) {
 pub fn remove_unfinished(home: &Home, name: &str) -> Result<bool, SandboxError> {
     BackgroundServer::check_name(name)?;
     let dir = home.background_dir().join(name);
-    if !dir.is_dir() || dir.join(RECORD).exists() {
+    if !is_unfinished(&dir) {
         return Ok(false);
     }
     end_processes(home, &dir);

@@ -93,7 +93,9 @@ mod upgrade;
 mod valgrind;
 mod wanted;
 
-pub use background::{BackgroundServer, BackgroundState, Membership, remove, remove_unfinished};
+pub use background::{
+    BackgroundServer, BackgroundState, Membership, remove, remove_unfinished, unfinished_starts,
+};
 pub use catalog::{Offer, Packer, all_offers, all_packers};
 pub use claim::Scratch;
 pub use engine_server::EngineServer;

@@ -598,6 +598,11 @@ fn one_file_has_one_history() {
     let done = home.dbdyno(["verify", "engine:", "--export", "/dev/null"]);
     assert_eq!(done.code, 2, "{done:?}");
     assert!(done.err.contains("name one target, and one level"), "{done:?}");
+    // What was played would be lost, or an hour would be.
+    let nowhere = "nowhere/history.edn";
+    let long = ["--level", "serializable", "--seconds", "3600", "--export", nowhere];
+    let done = home.dbdyno(["verify", "engine:"].into_iter().chain(long));
+    assert!(done.code == 2 && done.err.contains(nowhere), "{done:?}");
     let done = home.dbdyno(["verify", "engine:", "--repeat", "0", "--scripts", "scripts"]);
     assert_eq!(done.code, 2, "{done:?}");
     assert!(done.err.contains("leave --repeat out"), "{done:?}");

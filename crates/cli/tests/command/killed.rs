@@ -241,3 +241,17 @@ fn killed_at_four_moments_dbdyno_leaves_nothing_behind_and_nothing_half_made() {
 fn killed_at_a_hundred_moments_dbdyno_leaves_nothing_behind_and_nothing_half_made() {
     killed(100, true);
 }
+
+/// A member of a topology whose start was killed has no record, and no command named it.
+#[test]
+fn a_directory_of_a_start_that_was_killed_is_named_and_removed() {
+    let home = Home::new();
+    assert_eq!(home.dbdyno(["server", "ls"]).code, 0, "it makes the home");
+    let left = home.path().join("bg/k.2");
+    fs::create_dir_all(left.join("s/data")).unwrap();
+    let listed = home.dbdyno(["server", "ls"]).out;
+    assert!(listed.contains("`dbdyno server rm k.2` removes it"), "{listed}");
+    assert_eq!(home.dbdyno(["server", "rm", "k.2"]).code, 0);
+    assert!(!left.exists());
+    assert!(!home.dbdyno(["server", "ls"]).out.contains("k.2"));
+}
