@@ -75,7 +75,7 @@ impl<'r> RunFindings<'r> {
         let text = match told.format {
             ToldFormat::Text => self.text(&sections, told),
             ToldFormat::Json => self.json(),
-            ToldFormat::Jsonl => ci::result_line(&self.json()),
+            ToldFormat::Jsonl => dbdyno_report::result_line(&self.json()),
             ToldFormat::Csv => self.csv(),
             ToldFormat::Markdown => self.markdown(&sections, told.all, order),
             ToldFormat::Github => {

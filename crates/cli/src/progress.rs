@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::ToldFormat;
 use crate::once::Once;
-use crate::{ci, output};
+use crate::output;
 
 /// Shows the progress of an experiment on stderr.
 pub(crate) struct Ticker {
@@ -128,7 +128,8 @@ impl Watch for Ticker {
             }
             Progress::RoundDone { arm, round, .. } if self.has_lines => {
                 // Who reads may have gone; the run is stored all the same.
-                let told = self.bar.suspend(|| output::print(&ci::round_line(arm, round)));
+                let told =
+                    self.bar.suspend(|| output::print(&dbdyno_report::round_line(arm, round)));
                 self.has_lines = told.is_ok();
             }
             Progress::RoundDone { .. } => {}

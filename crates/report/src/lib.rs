@@ -60,7 +60,9 @@ mod words;
 pub use arms::{
     ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_svg, arms_text,
 };
-pub use ci::{GateCheck, benchfmt_report, github_annotations, junit_report};
+pub use ci::{
+    GateCheck, benchfmt_report, github_annotations, junit_report, result_line, round_line,
+};
 pub use comparison::{
     CellOrder, Section, first_markdown, first_screen, markdown, report_sections, terminal_report,
 };

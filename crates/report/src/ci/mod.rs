@@ -4,7 +4,8 @@
 //! ```text
 //!   Views + what a gate says of each cell ──► github     annotations; the summary is Markdown
 //!                                         ├─► junit      a test for each cell
-//!                                         └─► benchfmt   a line for each round
+//!                                         ├─► benchfmt   a line for each round
+//!                                         └─► jsonl      rounds and the result, a line each
 //! ```
 //!
 //! A cell fails where the gate does. Without a gate nothing fails: a comparison is no test of
@@ -13,6 +14,7 @@
 mod benchfmt;
 mod github;
 mod junit;
+mod lines;
 
 use dbdyno_document::number::GLUE;
 use dbdyno_model::{Gate, GateOutcome};
@@ -20,6 +22,7 @@ use dbdyno_model::{Gate, GateOutcome};
 pub use benchfmt::benchfmt_report;
 pub use github::github_annotations;
 pub use junit::junit_report;
+pub use lines::{result_line, round_line};
 
 use crate::view::{CellView, View};
 use crate::words;
