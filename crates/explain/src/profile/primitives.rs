@@ -39,14 +39,23 @@ const PRIMITIVES: &str = "schedule_timeout schedule_hrtimeout schedule_preempt i
     __gthread_ parking_lot std::sys:: std::sync::condvar std::sync::mutex \
     safe_mutex_ safe_cond_ my_cond_ native_cond_ native_mutex_ my_mutex_ inline_mysql_ \
     mysql_cond_ mysql_mutex_ mysql_rwlock_ psi_cond psi_mutex psi_rwlock \
-    os_event sync_array_ sync_cell PolicyMutex TTAS ssux_ srw_ sux_ rw_lock_ mutex_enter \
+    os_cond_ os_event os_mutex_ os_thread_sleep my_sleep pg_usleep s_lock perform_spin_delay \
+    _L_lock_ _L_mutex_ _L_cond_ _L_timedlock_ _L_robust_ sync_array_ sync_cell PolicyMutex TTAS ssux_ srw_ sux_ rw_lock_ mutex_enter \
     mutex_spin_wait sync_mutex OSMutex \
     jdk.internal.misc.Unsafe.park sun.misc.Unsafe.park java.util.concurrent.locks. Unsafe_Park \
     Parker:: ObjectMonitor:: PlatformEvent os::PlatformEvent java.lang.Object.wait \
     LWLock PGSemaphore WaitLatch WaitEventSetWait ConditionVariableSleep ConditionVariableTimedSleep";
 
 /// System calls that wait for anything: they tell something unless a wrapper called them.
-const CALLS: [&str; 8] = [
+const CALLS: [&str; 16] = [
+    "nanosleep",
+    "__nanosleep",
+    "clock_nanosleep",
+    "__clock_nanosleep",
+    "__GI___clock_nanosleep",
+    "usleep",
+    "select",
+    "__select",
     "poll",
     "__poll",
     "ppoll",
@@ -145,6 +154,17 @@ mod tests {
                 "log_write_up_to(unsigned long)",
             ),
             ("main;do_command;fsync_caller;fsync;-;schedule;finish_task_switch", "fsync"),
+            (
+                "handle_one;open_table;safe_mutex_lock;pthread_mutex_lock;_L_mutex_lock_1133;__lll_lock_wait",
+                "open_table",
+            ),
+            (
+                "start_thread;srv_monitor_thread;os_event_wait_time_low;os_cond_wait_timed;pthread_cond_timedwait",
+                "srv_monitor_thread",
+            ),
+            ("srv_master_thread;os_thread_sleep(unsigned long);__select", "srv_master_thread"),
+            ("BackgroundWriterMain;pg_usleep;__select", "BackgroundWriterMain"),
+            ("sleeper;nanosleep", "nanosleep"),
             ("PostgresMain;ProcSleep;WaitLatch;WaitEventSetWait;epoll_wait", "ProcSleep"),
             ("do_command;vio_io_wait;poll", "poll"),
             ("main;row_search_mvcc", "row_search_mvcc"),
