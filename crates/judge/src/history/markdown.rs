@@ -38,7 +38,8 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>
             continue;
         };
         let header_line = at + 1 + usize::from(is_border(lines[at]));
-        let (rows, passed_over, end) = rows(&lines, from, header.len()).map_err(|line| {
+        let count = header.len();
+        let Body { rows, short, passed_over, end } = body(&lines, from, count).map_err(|line| {
             error_at(
                 name,
                 line,
@@ -46,6 +47,15 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>
                 "the table has more cells than can be held; keep those that matter",
             )
         })?;
+        if let Some((line, cells)) = short.filter(|_| rows.iter().all(|row| row.is_short)) {
+            let what = format!(
+                "{cells} cells where the header has {count}, and no row has as many: which column \
+                 is missing cannot be told, so that figures could stand under other names; write \
+                 empty cells where they belong"
+            );
+            return Err(error_at(name, line, 1, &what));
+        }
+        let rows = rows.into_iter().map(|row| row.row).collect();
         let mut table = Table::new(name, form, Separator::Pipe, header_line, header, rows);
         if passed_over > 0 {
             table.passed_over.push(format!(
@@ -101,10 +111,26 @@ fn is_border(line: &str) -> bool {
         && line.bytes().all(|byte| [b'+', b'-', b'='].contains(&byte))
 }
 
-/// Rows from a line on, how many lines were no rows, and where they end; an error is a line with
-/// which there are too many.
-fn rows(lines: &[&str], from: usize, count: usize) -> Result<(Vec<Row>, usize, usize), usize> {
-    let (mut rows, mut passed_over, mut at) = (Vec::new(), 0, from);
+/// What stands below a header.
+struct Body {
+    rows: Vec<BodyRow>,
+    /// The first row with fewer cells than the header: its line, from 1, and how many it has.
+    short: Option<(usize, usize)>,
+    /// Lines that were no rows.
+    passed_over: usize,
+    /// The index of the line behind it.
+    end: usize,
+}
+
+struct BodyRow {
+    row: Row,
+    /// Whether it had fewer cells than the header.
+    is_short: bool,
+}
+
+/// Rows from a line on; an error is a line with which there are too many.
+fn body(lines: &[&str], from: usize, count: usize) -> Result<Body, usize> {
+    let (mut rows, mut short, mut passed_over, mut at) = (Vec::new(), None, 0, from);
     while at < lines.len() && (lines[at].contains('|') || is_border(lines[at])) {
         if !is_border(lines[at]) {
             let mut cells = cells_of(lines[at]);
@@ -113,8 +139,13 @@ fn rows(lines: &[&str], from: usize, count: usize) -> Result<(Vec<Row>, usize, u
                 if (rows.len() + 1).saturating_mul(count) > CELLS_MOST {
                     return Err(at + 1);
                 }
+                let is_short = cells.len() < count;
+                if is_short {
+                    short.get_or_insert((at + 1, cells.len()));
+                }
                 cells.resize(count, String::new());
-                rows.push(Row { place: Place::of_line(at + 1), cells });
+                let row = Row { place: Place::of_line(at + 1), cells };
+                rows.push(BodyRow { row, is_short });
             } else {
                 passed_over += 1;
             }
@@ -125,7 +156,7 @@ fn rows(lines: &[&str], from: usize, count: usize) -> Result<(Vec<Row>, usize, u
             break;
         }
     }
-    Ok((rows, passed_over, at))
+    Ok(Body { rows, short, passed_over, end: at })
 }
 
 fn cells(line: &str) -> Option<Vec<String>> {
@@ -189,5 +220,15 @@ mod tests {
         for text in ["", "a | b\n", "date,qps\n1,2\n", "a|b\n1|2\n", "---\na: b\n---\n"] {
             assert!(!is_there(text), "{text:?}");
         }
+    }
+
+    /// A table that somebody posted: ten names above nine cells, of which the first is missing and
+    /// not the last, so that a latency was a throughput.
+    #[test]
+    fn rows_that_all_lack_a_cell_are_refused() {
+        let short = "| link | date | qps |\n|---|---|---|\n | 01-01 | 10 |\n | 01-02 | 11 |\n";
+        let error = read("f.md", short).unwrap_err().to_string();
+        assert!(error.starts_with("f.md:3:1: 2 cells where the header has 3"), "{error}");
+        assert!(read("f.md", &format!("{short}| x | 01-03 | 12 |\n")).is_ok());
     }
 }
