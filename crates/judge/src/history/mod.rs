@@ -204,7 +204,7 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     warnings.extend(notes(values.len(), &changes, scale));
     warnings.extend(latest(&values, &changes, raw.better, &options));
     warnings.extend(bad_now_and_then(&values, &changes, raw.better, question));
-    warnings.extend(unproved(&values, &changes, raw.better, scale, question));
+    warnings.extend(unproved(&values, &changes, raw.better, &options, question));
     warnings.extend(small_steps(&changes, raw.better, scale, question, values.len()));
     let of_mode = stats::mode_shift(&values, &changes, &options)?;
     let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
@@ -392,27 +392,27 @@ fn bad_now_and_then(
     Some(Warning::new(Severity::Caution, LATEST_FAR, text))
 }
 
-/// That a step among few values is neither proved nor nothing: a caution where it is to the worse
-/// and among the values that are asked about.
+/// That a step among few values, or behind the last level, is neither proved nor nothing: a caution
+/// where it is to the worse and among the values that are asked about.
 fn unproved(
     values: &[f64],
     changes: &SeriesChanges,
     better: Better,
-    scale: ChangeScale,
+    options: &stats::ChangeOptions,
     question: &HistoryQuestion,
 ) -> Option<Warning> {
-    let step = stats::unproved_step(values, changes, scale)?;
+    let step = stats::unproved_step(values, changes, options)?;
     let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
     let is_worse = (step.after < step.before) == (better == Better::Higher);
     let severity = if is_worse && step.first >= asked { Severity::Caution } else { Severity::Note };
     let text = format!(
-        "From value {} on all values lie apart from those before, at {} where {} was usual, but \
-         {} values are too few to tell that from noise that goes somewhere and stays for some \
+        "From value {} on all values lie apart from those right before, at {} where {} was usual, \
+         but {} values are too few to tell that from noise that goes somewhere and stays for some \
          runs: a few more would.",
         step.first + 1,
         value_written(step.after),
         value_written(step.before),
-        values.len()
+        step.count
     );
     Some(Warning::new(severity, UNPROVED_STEP, text))
 }

@@ -84,9 +84,22 @@ fn has_change(series: &HistorySeries) -> bool {
         || series.warnings.iter().any(may_hide_a_change)
 }
 
-/// Whether as many values were left out as a level has.
+/// Codes of cautions that leave a doubt about the latest values: as many were left out as a level
+/// has, or what lies there is not proved. A series with one of them is none "without a change".
+const DOUBTS: [&str; 8] = [
+    "latest-far",
+    "latest-missing",
+    "mode-shift",
+    "small-steps",
+    "spread-shift",
+    "unmeasured",
+    "unproved-step",
+    "work-gone",
+];
+
+/// Whether it leaves such a doubt.
 fn may_hide_a_change(warning: &Warning) -> bool {
-    warning.code == "unmeasured" && warning.severity == Severity::Caution
+    warning.severity == Severity::Caution && DOUBTS.contains(&warning.code.as_str())
 }
 
 fn warning(warning: &Warning) -> LabelledItem {

@@ -58,9 +58,12 @@ fn what_may_hide_a_change_is_shown_among_many() {
         let text = format!("{} values left out", at + 3);
         all[at].warnings.push(Warning::new(severity, "unmeasured", text));
     }
+    let far = Warning::new(Severity::Caution, "latest-far", "three times as long".to_owned());
+    all[6].warnings.push(far);
     let text = text(&sample::history(all, Vec::new()), HistoryExtent::Changes, 100);
     assert!(text.contains("5 values left out") && !text.contains("8 values left"), "{text}");
-    assert!(text.contains("7 series without a change"), "{text}");
+    assert!(text.contains("three times as long"), "{text}");
+    assert!(text.contains("6 series without a change"), "{text}");
 }
 
 /// Of a level of too few values no bound is known: text said so, and JSON told the lower one.

@@ -42,7 +42,8 @@ pub(super) fn is_beyond_all(before: &[f64], latest: &[f64]) -> bool {
     if before.is_empty() || !COUNTS.contains(&latest.len()) {
         return false;
     }
-    let [(lowest, highest), (latest_lowest, latest_highest)] = [before, latest].map(ends);
+    let [(lowest, highest), (latest_lowest, latest_highest)] =
+        [before, latest].map(lowest_and_highest);
     if latest_lowest <= highest && latest_highest >= lowest {
         return false;
     }
@@ -59,7 +60,8 @@ pub(super) fn is_beyond_all(before: &[f64], latest: &[f64]) -> bool {
     ln_choices(all, few) >= CHOICES_LEAST.ln() && nearest_deviations(before, latest) > least
 }
 
-fn ends(values: &[f64]) -> (f64, f64) {
+/// The lowest and the highest one.
+pub(super) fn lowest_and_highest(values: &[f64]) -> (f64, f64) {
     let ends = (f64::INFINITY, f64::NEG_INFINITY);
     values.iter().fold(ends, |(low, high), &value| (low.min(value), high.max(value)))
 }

@@ -1,25 +1,37 @@
-//! A step among few values that lie apart, which would be told if it were known that neighbours do
+//! A step between values that lie apart, which would be told if it were known that neighbours do
 //! not resemble each other.
 //!
 //! ```text
-//!   ::':.:.'::'·      ten values and ten: no value of one level lies among the other's, and noise
+//!   ::':.:.::'::·      ten values and ten: no value of one level lies among the other's, and noise
 //!             ':.:    that goes somewhere and stays for some runs cannot be told from it
 //! ```
 //!
 //! Among 20 values the correlation of neighbours is known to ±0.25, and a step that is tested
-//! against noise as correlated as it may be is found in half of such series. What is not proved is
-//! no change, and to say nothing of it flatters.
+//! against noise as correlated as it may be is found in half of such series. Where levels went up
+//! and down before, neighbours resemble each other in as many values as there are, and the latest
+//! level is lost among them. What is not proved is no change, and to say nothing of it flatters.
+//!
+//! So two things are looked for: the widest step among few values, and the latest values beside
+//! those right before them, as far as none of the one lies among the other. Of 1 000 series without
+//! a change the latter names at most 3 where neighbours are independent, some 20 where their
+//! correlation is 0.5 and 200 where it is 0.8, half of them to the worse.
 
-use dbdyno_model::{ChangeScale, SeriesChanges};
+use dbdyno_model::SeriesChanges;
 
+use super::ChangeOptions;
 use super::scores::LEVEL_LEAST;
-use super::size::around_levels;
+use super::size::{around_levels, budget_unit, reported_size};
 use crate::median::median_or_nan;
 
-/// Of more values the correlation is known well enough.
+/// Of more values the correlation is known well enough to look at all of them.
 const VALUES_MOST: usize = 40;
 /// The levels are so many standard deviations of what is around them apart.
-const DEVIATIONS_LEAST: f64 = 4.0;
+const DEVIATIONS_LEAST: f64 = 3.5;
+/// The same of the latest values, beside those next to them alone.
+const DEVIATIONS_OF_LATEST: f64 = 3.0;
+/// So many before them, at least, and on each side, at most.
+const BEFORE_LEAST: usize = 8;
+const SIDE_MOST: usize = 20;
 
 /// A step that is not proved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,44 +42,98 @@ pub struct UnprovedStep {
     pub before: f64,
     /// The median after.
     pub after: f64,
+    /// How many values it rests on.
+    pub count: usize,
 }
 
-/// The widest step of 12 to 40 values in which nothing was found: at least four values on both
-/// sides, of which none lies among those of the other side.
+/// A stretch of values and a place in it.
+#[derive(Clone, Copy)]
+struct Parting {
+    from: usize,
+    first: usize,
+    to: usize,
+    /// How many deviations its sides are apart.
+    deviations: f64,
+}
+
+/// The widest step of 12 to 40 values in which nothing was found, with at least four values on both
+/// sides, or that of the latest values behind the last level that was found: no value of one side
+/// lies among those of the other one, and their medians differ by the budget.
 ///
-/// Assumes values in the order of time and the changes that were found in them, on this scale.
+/// Assumes values in the order of time and the changes that were found in them with these options.
 pub fn unproved_step(
     values: &[f64],
     changes: &SeriesChanges,
-    scale: ChangeScale,
+    options: &ChangeOptions,
 ) -> Option<UnprovedStep> {
-    let n = values.len();
-    let is_open = changes.shifts.is_empty() && changes.slides.is_empty();
-    if !is_open || !(super::CHANGE_VALUES_LEAST..=VALUES_MOST).contains(&n) {
+    if !changes.slides.is_empty() || values.len() < super::CHANGE_VALUES_LEAST {
         return None;
     }
-    let scaled = super::scaled(values, scale).ok()?;
+    let scaled = super::scaled(values, options.scale).ok()?;
+    let begin = changes.shifts.last().map_or(0, |shift| shift.first);
+    let kept: Vec<usize> =
+        (begin..values.len()).filter(|at| changes.strays.binary_search(at).is_err()).collect();
+    let level: Vec<f64> = kept.iter().map(|&at| scaled[at]).collect();
+    let of_few = changes.shifts.is_empty() && level.len() <= VALUES_MOST;
+    let parting = if of_few { widest_parting(&level) } else { None };
+    let Parting { from, first, to, .. } = parting.or_else(|| latest_parting(&level))?;
+    let size = median_or_nan(&level[first..to]) - median_or_nan(&level[from..first]);
+    let budget = options.budget * budget_unit(values, options.scale);
+    (reported_size(size, options.scale).abs() >= budget).then(|| UnprovedStep {
+        first: kept[first],
+        before: median_or_nan(&super::those(values, &kept[from..first])),
+        after: median_or_nan(&super::those(values, &kept[first..to])),
+        count: to - from,
+    })
+}
+
+/// The place with the widest gap between all before and all from there on.
+fn widest_parting(values: &[f64]) -> Option<Parting> {
+    let n = values.len();
     let mut widest = None;
-    for first in LEVEL_LEAST..=n - LEVEL_LEAST {
-        let gap = gap(&scaled, first);
+    for first in LEVEL_LEAST..=n.checked_sub(LEVEL_LEAST)? {
+        let gap = gap(&values[..first], &values[first..]);
         if gap > widest.map_or(0.0, |(widest, _)| widest) {
             widest = Some((gap, first));
         }
     }
-    let (_, first) = widest?;
-    let left = around_levels(&scaled, &[first]);
-    let deviation = (left.iter().map(|one| one * one).sum::<f64>() / (n - 2) as f64).sqrt();
-    let (before, after) = (median_or_nan(&scaled[..first]), median_or_nan(&scaled[first..]));
-    ((after - before).abs() >= DEVIATIONS_LEAST * deviation).then(|| UnprovedStep {
-        first,
-        before: median_or_nan(&values[..first]),
-        after: median_or_nan(&values[first..]),
-    })
+    let parting = parting_at(values, 0, widest?.1);
+    (parting.deviations >= DEVIATIONS_LEAST).then_some(parting)
 }
 
-/// How far all values before lie from all from there on; not above 0 where they do not.
-fn gap(values: &[f64], first: usize) -> f64 {
-    let (before, after) = values.split_at(first);
+/// The clearest one between the latest values and those right before them, as many as lie apart.
+fn latest_parting(values: &[f64]) -> Option<Parting> {
+    let n = values.len();
+    let mut clearest: Option<Parting> = None;
+    for count in LEVEL_LEAST..=SIDE_MOST.min(n.saturating_sub(BEFORE_LEAST)) {
+        let first = n - count;
+        let nearest = first.saturating_sub(SIDE_MOST);
+        let mut begins = nearest..=first - BEFORE_LEAST;
+        let Some(from) = begins.find(|&from| gap(&values[from..first], &values[first..]) > 0.0)
+        else {
+            continue;
+        };
+        let parting = parting_at(values, from, first);
+        let known = clearest.map_or(0.0, |known| known.deviations);
+        if parting.deviations >= DEVIATIONS_OF_LATEST.max(known) {
+            clearest = Some(parting);
+        }
+    }
+    clearest
+}
+
+/// The sides of `first` among the values from `from` to the end.
+fn parting_at(values: &[f64], from: usize, first: usize) -> Parting {
+    let to = values.len();
+    let left = around_levels(&values[from..], &[first - from]);
+    let squares: f64 = left.iter().map(|one| one * one).sum();
+    let deviation = (squares / (to - from - 2) as f64).sqrt();
+    let apart = median_or_nan(&values[first..]) - median_or_nan(&values[from..first]);
+    Parting { from, first, to, deviations: apart.abs() / deviation }
+}
+
+/// How far all values before lie from all after; not above 0 where they do not.
+fn gap(before: &[f64], after: &[f64]) -> f64 {
     (lowest(after) - highest(before)).max(lowest(before) - highest(after))
 }
 
@@ -97,7 +163,7 @@ mod tests {
     fn told(values: &[f64]) -> (bool, Option<UnprovedStep>) {
         let options = ChangeOptions::with_budget(0.02);
         let changes = change_points(values, &options).unwrap();
-        (!changes.shifts.is_empty(), unproved_step(values, &changes, options.scale))
+        (!changes.shifts.is_empty(), unproved_step(values, &changes, &options))
     }
 
     /// Of eight runs and eight that are 12 % slower, half were "no change".
@@ -109,7 +175,7 @@ mod tests {
                 let (is_found, unproved) = told(&values);
                 assert!(is_found || unproved.is_some(), "{n} {first} {seed}: {values:?}");
                 if let Some(step) = unproved {
-                    assert_eq!(step.first, first, "{n} {seed}");
+                    assert!(step.first.abs_diff(first) <= 1, "{n} {seed}");
                 }
             }
         }
@@ -118,11 +184,41 @@ mod tests {
     #[test]
     fn noise_is_seldom_named() {
         for (n, phi, most) in
-            [(12, 0.0, 6), (16, 0.0, 2), (30, 0.0, 0), (16, 0.6, 30), (30, 0.6, 4)]
+            [(12, 0.0, 6), (16, 0.0, 2), (30, 0.0, 2), (16, 0.6, 30), (30, 0.6, 45), (60, 0.5, 25)]
         {
             let named = (0..1000).filter(|seed| told(&series(n, phi, (n, 0.0), *seed)).1.is_some());
             let count = named.count();
             assert!(count <= most, "{n} {phi}: {count} of 1000");
         }
+    }
+
+    /// Nanoseconds of a benchmark that somebody published: 143 → 157 → 169 behind levels that fell
+    /// was "no change" in each of the latest 16 runs.
+    #[test]
+    fn the_latest_level_behind_others_is_named() {
+        let values = [
+            196.74, 196.44, 192.88, 170.20, 171.18, 171.64, 159.21, 161.29, 158.78, 162.15, 160.35,
+            160.47, 159.60, 158.48, 158.31, 148.72, 158.74, 163.08, 153.80, 163.89, 161.59, 148.49,
+            145.88, 149.39, 149.68, 145.70, 147.33, 141.45, 143.05, 143.96, 157.14, 161.75, 153.18,
+            161.16, 156.38, 155.61, 157.64, 162.14, 165.70, 163.54, 168.40, 169.68, 165.63, 168.85,
+            171.77,
+        ];
+        for count in 34..=values.len() {
+            let (is_found, unproved) = told(&values[..count]);
+            let is_named = unproved.is_some_and(|step| step.after > step.before);
+            assert!(is_found || is_named, "{count}");
+        }
+    }
+
+    /// Three bad nights between two levels hid the second one, which is 25 % slower.
+    #[test]
+    fn strays_between_two_levels_hide_neither() {
+        let values = [
+            1453.0, 1779.0, 1854.0, 1804.0, 1879.0, 1453.0, 3604.0, 3604.0, 3404.0, 2241.0, 2379.0,
+            2279.0, 2242.0, 2228.0, 2391.0, 2354.0, 2203.0, 2266.0, 2291.0, 2353.0, 2229.0, 2254.0,
+            2216.0, 2404.0, 2342.0, 2254.0, 2366.0, 2304.0, 2305.0, 2441.0,
+        ];
+        let (is_found, unproved) = told(&values);
+        assert!(is_found || unproved.is_some_and(|step| step.first == 9), "{unproved:?}");
     }
 }
