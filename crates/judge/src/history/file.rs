@@ -796,6 +796,17 @@ mod tests {
         assert_eq!((history.series[1].name.as_str(), values(1)), ("qps", vec![10.0, 20.0]));
     }
 
+    /// Newest first, by the words that programs have for seconds since 1970.
+    #[test]
+    fn seconds_of_unix_are_times_of_rows() {
+        for name in ["unix_ts", "unix_timestamp", "unix_time", "epoch"] {
+            let text = format!("{name},qps\n1777462652,20\n1777462642,10\n");
+            let history = of_file("f.csv", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            let [series] = &history.series[..] else { panic!("{name}") };
+            assert_eq!(series.points[0].value, 10.0, "{name}");
+        }
+    }
+
     #[test]
     fn a_column_that_is_named_twice_is_looked_at_once() {
         let twice = HistoryQuestion {

@@ -17,7 +17,7 @@ use super::table::{Table, error_at};
 use super::{times, versions, when};
 
 /// Columns of this name, whatever the case, tell the time of a row.
-const TIMES: [&str; 12] = [
+const TIMES: [&str; 16] = [
     "time",
     "timestamp",
     "date",
@@ -30,6 +30,10 @@ const TIMES: [&str; 12] = [
     "epoch",
     "unix_time",
     "unixtime",
+    "unix_ts",
+    "unix_timestamp",
+    "unix_seconds",
+    "epoch_ms",
 ];
 /// Columns of this name may tell the time of a day beside a column of dates.
 const CLOCKS: [&str; 4] = ["time", "clock", "hour", "start_time"];
