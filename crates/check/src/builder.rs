@@ -8,6 +8,18 @@ use std::collections::{HashMap, HashSet};
 
 use crate::history::{ABSENT, History, INITIAL, Keys, Op, OperationKind, Origin, Txn, WriteId};
 
+/// How a file writes a name. Of the same letters, a text and a number are two values for whoever
+/// wrote them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameForm {
+    /// Between quotes.
+    Text,
+    /// Behind a colon.
+    Keyword,
+    /// A number or another word, or several of them.
+    Bare,
+}
+
 /// Collects transactions.
 #[derive(Debug)]
 pub struct Builder {
@@ -15,6 +27,9 @@ pub struct Builder {
     keys: HashMap<String, u32>,
     names: Vec<String>,
     values: HashMap<(u32, String), WriteId>,
+    /// By key and by version, where the file says it.
+    key_forms: Vec<Option<NameForm>>,
+    value_forms: Vec<Option<NameForm>>,
 }
 
 impl Default for Builder {
@@ -32,7 +47,34 @@ impl Builder {
             keys: HashMap::new(),
             names: Vec::new(),
             values: HashMap::new(),
+            key_forms: Vec::new(),
+            value_forms: Vec::new(),
         }
+    }
+
+    /// The number of a key, as it is written.
+    ///
+    /// # Errors
+    /// It was written in another form before.
+    pub(crate) fn key_in_form(&mut self, name: &str, form: NameForm) -> Result<u32, String> {
+        let key = self.key(name);
+        require_form(&mut self.key_forms, key, form, name)?;
+        Ok(key)
+    }
+
+    /// The id of the version of a key, as it is written.
+    ///
+    /// # Errors
+    /// It was written in another form before.
+    pub(crate) fn value_in_form(
+        &mut self,
+        key: u32,
+        name: &str,
+        form: NameForm,
+    ) -> Result<WriteId, String> {
+        let id = self.value(key, name);
+        require_form(&mut self.value_forms, id, form, name)?;
+        Ok(id)
     }
 
     /// The number of a key.
@@ -81,6 +123,25 @@ impl Builder {
         history.sort_by_completion();
         history
     }
+}
+
+fn require_form(
+    forms: &mut Vec<Option<NameForm>>,
+    number: u32,
+    form: NameForm,
+    name: &str,
+) -> Result<(), String> {
+    let place = number as usize;
+    if forms.len() <= place {
+        forms.resize(place + 1, None);
+    }
+    if *forms[place].get_or_insert(form) == form {
+        return Ok(());
+    }
+    Err(format!(
+        "{name} stands here in another form than before ({name} and \"{name}\", or :{name}): \
+         whoever wrote them has two values, others read one; write it in one way"
+    ))
 }
 
 /// Takes versions for what keys held at the beginning, unless one wrote them, or they stand in

@@ -35,6 +35,50 @@ fn lists_of_elle() {
     assert_eq!(write_history(&read(&vector), Format::Json), write_history(&history, Format::Json));
 }
 
+/// A text and a number of the same letters were one key, so that what two lists saw was one's; a
+/// verdict stood on how a file is read.
+#[test]
+fn a_text_and_a_number_of_the_same_letters_are_not_one_in_silence() {
+    let edn = |key: &str, value: &str| {
+        format!(
+            "{{:type :ok, :f :txn, :value [[:append 1 1]], :process 0, :index 0}}\n\
+             {{:type :ok, :f :txn, :value [[:r {key} [{value}]]], :process 1, :index 1}}\n"
+        )
+    };
+    let json = |key: &str, value: &str| {
+        format!(
+            "{{\"session\": 0, \"ops\": [[\"append\", 1, 1]]}}\n\
+             {{\"session\": 1, \"ops\": [[\"r\", {key}, [{value}]]]}}\n"
+        )
+    };
+    for (key, value) in [("\"1\"", "1"), ("1", "\"1\"")] {
+        for text in [edn(key, value), json(key, value)] {
+            let refused = read_history(text.as_bytes()).unwrap_err().to_string();
+            assert!(refused.contains("another form"), "{text}: {refused}");
+        }
+    }
+    let refused = read_history(edn(":1", "1").as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("another form"), "{refused}");
+    for (key, value) in [("1.0", "1"), ("1", "1e0"), ("1", "1.0")] {
+        let history = read(&json(key, value));
+        assert_eq!(anomaly(&history, Level::Serializable), "", "{key} {value}");
+        assert_eq!(history.txn(1).outcome, TransactionOutcome::Ok);
+    }
+    let texts = edn("\"1\"", "\"1\"").replace("[:append 1 1]", "[:append \"1\" \"1\"]");
+    assert_eq!(anomaly(&read(&texts), Level::Serializable), "");
+}
+
+/// The last of two lines won.
+#[test]
+fn two_outcomes_of_one_transaction_are_refused() {
+    for (first, second) in [("abort", "unknown"), ("unknown", "abort")] {
+        let text = format!("w(x,1,0,0)\n{first}(0,0)\n{second}(0,0)\nr(x,1,1,1)\n");
+        let refused = read_history(text.as_bytes()).unwrap_err().to_string();
+        assert!(refused.contains("line 3") && refused.contains("another outcome"), "{refused}");
+    }
+    assert_eq!(read("w(x,1,0,0)\nabort(0,0)\nabort(0,0)\nr(y,0,1,1)\n").len(), 2);
+}
+
 /// A value that is written with decimals in one line and without in another was a garbage read.
 #[test]
 fn spellings_of_one_number_are_one_value() {

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use dbdyno_json::stands_twice;
 
 use crate::bad_input::{BadInput, bad_input_at};
+use crate::builder::NameForm;
 
 /// Data within data at most: deeper ones are refused before they use up the stack.
 const DEPTH_AT_MOST: usize = 64;
@@ -59,6 +60,15 @@ impl<'a> Edn<'a> {
         }
     }
 
+    /// In which form it is written.
+    pub(super) fn name_form(&self) -> NameForm {
+        match self {
+            Edn::Text(_) => NameForm::Text,
+            Edn::Keyword(_) => NameForm::Keyword,
+            _ => NameForm::Bare,
+        }
+    }
+
     /// As it is written, but for spaces; what a map or tag looks like does not matter here.
     pub(super) fn to_text(&self) -> String {
         let many = |items: &[Edn<'_>]| items.iter().map(Edn::to_text).collect::<Vec<_>>().join(" ");
@@ -94,6 +104,21 @@ fn without_mark(word: &str) -> &str {
         Some(b'-') if digits != "0" => number,
         _ => digits,
     }
+}
+
+/// Whether Clojure reads a word as a number that is none of decimal digits as they stand: `010` is
+/// 8 there, `0x10` and `2r1` are 16 and 1, and `08` is an error. EDN has none of them.
+fn is_of_another_base(word: &str) -> bool {
+    let number = word.strip_suffix('N').unwrap_or(word);
+    let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+    let Some((base, rest)) = digits.split_once(['x', 'X', 'r', 'R']) else {
+        let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+        return is_whole && digits.len() > 1 && digits.starts_with('0');
+    };
+    (1..=2).contains(&base.len())
+        && base.bytes().all(|byte| byte.is_ascii_digit())
+        && !rest.is_empty()
+        && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Reads one value after the other.
@@ -233,6 +258,10 @@ impl<'a> Reader<'a> {
             Some(other) => match self.token() {
                 "" => self.bad(format!("{} stands where a value should be", char::from(other))),
                 "nil" => Ok(Edn::Nil),
+                word if is_of_another_base(word) => self.bad(format!(
+                    "{word} is no number of EDN, and Clojure reads it in another base, or not at \
+                     all; write it in decimal digits, without a zero before them"
+                )),
                 word => Ok(Edn::Atom(without_mark(word))),
             },
         }
@@ -363,6 +392,20 @@ mod tests {
         ] {
             let value = Reader::new(written).next().unwrap().unwrap().0;
             assert_eq!(value, Edn::Atom(read), "{written}");
+        }
+    }
+
+    /// Clojure's `(clojure.edn/read-string "010")` is 8: a bank of 45 and 55 was one of 37 and 45.
+    #[test]
+    fn numbers_of_another_base_are_refused() {
+        for word in ["010", "08", "+01", "-007", "01N", "0x10", "0XfN", "2r101", "36rZ", "-16rff"] {
+            let wrong = Reader::new(word).next().unwrap_err().to_string();
+            assert!(wrong.contains("no number of EDN"), "{word}: {wrong}");
+        }
+        for word in
+            ["0", "-0", "10", "0N", "0.5", "1e05", "x01", "100r1", "r1", "1r", "x", "2026-01-02"]
+        {
+            assert!(Reader::new(word).next().is_ok(), "{word}");
         }
     }
 

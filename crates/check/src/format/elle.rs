@@ -199,7 +199,7 @@ fn operation(
         "r" => OperationKind::Read,
         other => return Err(format!(":{other} is no operation; {known}")),
     };
-    let key = builder.key(&key.to_text());
+    let key = builder.key_in_form(&key.to_text(), key.name_form())?;
     if kind == OperationKind::Read && outcome != TransactionOutcome::Ok {
         return Ok(());
     }
@@ -224,7 +224,7 @@ fn id(builder: &mut Builder, key: u32, value: &Edn<'_>) -> Result<WriteId, Strin
         Edn::Nil => Ok(INITIAL),
         value => {
             let word = value.as_word().ok_or("a value is a number, a word or nil")?;
-            Ok(builder.value(key, word))
+            builder.value_in_form(key, word, value.name_form())
         }
     }
 }

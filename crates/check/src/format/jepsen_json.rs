@@ -114,7 +114,7 @@ fn write_value(edn: &mut String, value: &Value, place: Place) {
 }
 
 /// JSON has one kind of number: `1.0` and `1` are one value.
-fn number_written(number: &serde_json::Number) -> String {
+pub(super) fn number_written(number: &serde_json::Number) -> String {
     /// Whole numbers up to this are exact in a double.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {

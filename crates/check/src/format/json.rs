@@ -13,9 +13,10 @@
 
 use serde_json::Value;
 
+use super::jepsen_json::number_written;
 use super::list::list;
 use crate::bad_input::{BadInput, bad_input_at, bad_json, txn};
-use crate::builder::Builder;
+use crate::builder::{Builder, NameForm};
 use crate::history::{
     History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
 };
@@ -99,24 +100,44 @@ fn operation(builder: &mut Builder, op: &Value, ops: &mut Vec<Op>) -> Result<(),
     };
     let key = match &op[1] {
         Value::Null => return Err("it has no key".to_owned()),
-        Value::String(name) => builder.key(name),
-        other => builder.key(&other.to_string()),
+        name => {
+            let (name, form) = name_of(name);
+            builder.key_in_form(&name, form)?
+        }
     };
     let Value::Array(elements) = &op[2] else {
-        let value = id(builder, key, &op[2]);
-        let prev = op.get(3).map_or(UNKNOWN, |prev| id(builder, key, prev));
+        let value = id(builder, key, &op[2])?;
+        let prev = op.get(3).map_or(Ok(UNKNOWN), |prev| id(builder, key, prev))?;
         ops.push(Op { key, value, prev, kind });
         return Ok(());
     };
-    let ids: Vec<WriteId> = elements.iter().map(|element| id(builder, key, element)).collect();
+    let mut ids = Vec::with_capacity(elements.len());
+    for element in elements {
+        ids.push(id(builder, key, element)?);
+    }
     list(key, kind, &ids, ops);
     Ok(())
 }
 
-fn id(builder: &mut Builder, key: u32, value: &Value) -> WriteId {
+fn id(builder: &mut Builder, key: u32, value: &Value) -> Result<WriteId, String> {
+    if value.is_null() {
+        return Ok(INITIAL);
+    }
+    let (name, form) = name_of(value);
+    if form == NameForm::Text && name == "null" {
+        return Err("\"null\" is a text, and null without quotes is the initial value; write one \
+                    of them"
+            .to_owned());
+    }
+    builder.value_in_form(key, &name, form)
+}
+
+/// What a key or value is called, and in which form. JSON has one kind of number: `1.0`, `1e0` and
+/// `1` are one, and so are `-0` and `0`.
+fn name_of(value: &Value) -> (String, NameForm) {
     match value {
-        Value::Null => INITIAL,
-        Value::String(name) => builder.value(key, name),
-        other => builder.value(key, &other.to_string()),
+        Value::String(name) => (name.clone(), NameForm::Text),
+        Value::Number(number) => (number_written(number), NameForm::Bare),
+        other => (other.to_string(), NameForm::Bare),
     }
 }

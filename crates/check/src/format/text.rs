@@ -82,6 +82,10 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         });
         all[place].last = number;
         match outcome {
+            Some(outcome) if ![begun, outcome].contains(&all[place].outcome) => {
+                let what = "another line says another outcome of this transaction";
+                return Err(bad_input_at(number, 1, what));
+            }
             Some(outcome) => all[place].outcome = outcome,
             None => all[place].ops.push(operation(word, &parts, number)?),
         }

@@ -28,12 +28,22 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>
     let lines: Vec<&str> = text.lines().map(without_quoting).collect();
     let mut tables = Vec::new();
     let mut heading = None;
+    // Cells of the rows of the last table, and where it ended, where nothing else says its end.
+    let mut open_end = None;
     let mut at = 0;
     while at < lines.len() && tables.len() < TABLES_MOST {
         if let Some(title) = lines[at].strip_prefix('#') {
             heading = Some(title.trim_matches(['#', ' ']).to_owned());
         }
         let Some((form, header, from)) = header_at(&lines, at) else {
+            if let Some((_, end)) = open_end.filter(|(count, _)| is_row(lines[at], *count)) {
+                let what = format!(
+                    "a row like those of the table that ended in line {end} stands here without a \
+                     header, and might be one of them; take out the lines between, or give it a \
+                     header"
+                );
+                return Err(error_at(name, at + 1, 1, &what));
+            }
             at += 1;
             continue;
         };
@@ -59,11 +69,12 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>
         let mut table = Table::new(name, form, Separator::Pipe, header_line, header, rows);
         if passed_over > 0 {
             table.passed_over.push(format!(
-                "{passed_over} lines of the table have more cells than its header and were left \
-                 out."
+                "{passed_over} lines of the table have more cells than its header, or none, and \
+                 were left out."
             ));
         }
         tables.push((table, heading.clone()));
+        open_end = (!is_border(lines[end - 1])).then_some((count, end));
         at = end;
     }
     Ok(tables)
@@ -131,8 +142,17 @@ struct BodyRow {
 /// Rows from a line on; an error is a line with which there are too many.
 fn body(lines: &[&str], from: usize, count: usize) -> Result<Body, usize> {
     let (mut rows, mut short, mut passed_over, mut at) = (Vec::new(), None, 0, from);
-    while at < lines.len() && (lines[at].contains('|') || is_border(lines[at])) {
-        if !is_border(lines[at]) {
+    while at < lines.len() {
+        if !lines[at].contains('|') && !is_border(lines[at]) {
+            // A line of prose ends no table: Markdown has it as a row of one cell.
+            let is_within = !lines[at].is_empty()
+                && lines.get(at + 1).is_some_and(|line| is_row(line, count))
+                && header_at(lines, at + 1).is_none();
+            if !is_within {
+                break;
+            }
+            passed_over += 1;
+        } else if !is_border(lines[at]) {
             let mut cells = cells_of(lines[at]);
             // Missing cells at the end are blank, as Markdown has it.
             if cells.len() <= count {
@@ -157,6 +177,12 @@ fn body(lines: &[&str], from: usize, count: usize) -> Result<Body, usize> {
         }
     }
     Ok(Body { rows, short, passed_over, end: at })
+}
+
+/// Whether a line looks like a row of so many cells: strokes around it, or a number in it.
+fn is_row(line: &str, count: usize) -> bool {
+    let Some(cells) = cells(line).filter(|cells| cells.len() == count) else { return false };
+    line.starts_with('|') || cells.iter().any(|cell| cell.parse::<f64>().is_ok())
 }
 
 fn cells(line: &str) -> Option<Vec<String>> {
@@ -230,5 +256,25 @@ mod tests {
         let error = read("f.md", short).unwrap_err().to_string();
         assert!(error.starts_with("f.md:3:1: 2 cells where the header has 3"), "{error}");
         assert!(read("f.md", &format!("{short}| x | 01-03 | 12 |\n")).is_ok());
+    }
+
+    /// Twelve slower runs below a line of prose were no part of the table, and a gate passed.
+    #[test]
+    fn rows_behind_a_line_of_prose_are_rows_or_refused() {
+        let table = "| date | qps |\n|---|---|\n| 01-01 | 10 |\n";
+        let rest = "| 01-02 | 7 |\n| 01-03 | 7 |\n";
+        for prose in ["These are the latest runs:", "> a note", "---", "<!-- x -->", "```"] {
+            let tables = read("f.md", &format!("{table}{prose}\n{rest}")).unwrap();
+            let [(table, _)] = &tables[..] else { panic!("{prose}") };
+            assert_eq!(table.rows.len(), 3, "{prose}");
+            assert_eq!(table.passed_over.len(), 1, "{prose}");
+        }
+        for between in ["\n", "\nThe latest:\n\n", "\n## Latest\n\n"] {
+            let error = read("f.md", &format!("{table}{between}{rest}")).unwrap_err().to_string();
+            assert!(error.contains("the table that ended in line 3"), "{between:?}: {error}");
+        }
+        let another = format!("{table}\n| date | qps |\n|---|---|\n{rest}");
+        assert_eq!(read("f.md", &another).unwrap().len(), 2);
+        assert_eq!(read("f.md", &format!("{table}\nSee `a | b`.\n")).unwrap().len(), 1);
     }
 }
