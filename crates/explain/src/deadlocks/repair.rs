@@ -13,6 +13,7 @@
 
 use super::carried::line_head;
 use super::order::begins_with_date;
+use crate::beginning::text_beginning;
 
 /// What was undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,9 @@ const ENTITY_BYTES: usize = 7;
 const WORDS_MOST: usize = 3;
 /// Different words before the lines of one text.
 const NAMES_MOST: usize = 32;
+/// Bytes that are looked at of joined lines for those of a text: a line of one column has the
+/// bytes of a name before it.
+const LOOKS_MOST: usize = 12;
 
 /// A text without the marks of a page, if it has any.
 pub(super) fn without_markup(text: &str) -> Option<RepairedText> {
@@ -215,21 +219,24 @@ enum Wrap {
 fn unwrapped(text: &str, at: Wrap) -> Option<RepairedText> {
     let most = text.lines().map(columns).max().filter(|most| COLUMNS.contains(most))?;
     let (mut whole, mut begins) = (String::with_capacity(text.len()), Vec::new());
-    let (mut last, mut begun) = ("", 0);
+    let (mut last, mut joined) = ("", JoinedLine::default());
+    let mut looked_at = 0;
     for (number, line) in (1..).zip(text.lines()) {
-        match joint(last, line, most, at).filter(|_| !is_whole(&whole[begun..], line)) {
+        let joint = joint(last, line, most, at);
+        match joint.filter(|_| !joined.is_whole(&whole, line, &mut looked_at)) {
             Some(joint) => whole.push_str(joint),
             None => {
                 if number > 1 {
                     whole.push('\n');
                 }
-                begun = whole.len();
+                joined = JoinedLine { begin: whole.len(), ..JoinedLine::default() };
                 begins.push(number);
             }
         }
         whole.push_str(line);
         last = line;
     }
+    debug_assert!(looked_at <= LOOKS_MOST * (whole.len() + 1), "not linear");
     let is_changed = begins.len() < text.lines().count();
     let repair = LogRepair::Wraps(most);
     is_changed.then_some(RepairedText { text: whole, repair, begins })
@@ -291,13 +298,49 @@ fn begins_own(line: &str) -> bool {
         || begins_with_date(text)
 }
 
-/// Whether what was joined so far ends where the server's line does: the line of a thread, which
-/// has the host, the user and what it does behind its query, and is followed by the statement.
-fn is_whole(begun: &str, next: &str) -> bool {
-    let Some((_, behind)) = begun.split_once("query id ") else { return false };
-    let is_thread = begun.contains("thread id ");
-    let is_state = ["update", "for update", "rows for update"].contains(&next.trim());
-    is_thread && behind.split_whitespace().count() > 3 && !is_state
+/// The line that is being joined, as far as it tells whether the server's line ends there. All
+/// lines of a text may be joined to one, so that what was looked at is not looked at again.
+#[derive(Default)]
+struct JoinedLine {
+    /// Where it begins in the text.
+    begin: usize,
+    /// How many bytes of it were looked at.
+    passed: usize,
+    is_thread: bool,
+    /// Where the number of its query stands in it.
+    query: Option<usize>,
+    /// Words from there on.
+    words: usize,
+    is_in_word: bool,
+}
+
+impl JoinedLine {
+    /// Whether it ends where the server's line does: the line of a thread, which has the host, the
+    /// user and what it does behind its query, and is followed by the statement. Counts the bytes
+    /// that are looked at.
+    fn is_whole(&mut self, text: &str, next: &str, looked_at: &mut usize) -> bool {
+        const THREAD: &str = "thread id ";
+        const QUERY: &str = "query id ";
+        let line = &text[self.begin..];
+        // A name may have begun in what is passed.
+        let from = text_beginning(line, self.passed.saturating_sub(THREAD.len())).len();
+        let added = &line[from..];
+        *looked_at += added.len();
+        self.is_thread |= added.contains(THREAD);
+        self.query = self.query.or_else(|| added.find(QUERY).map(|at| from + at + QUERY.len()));
+        let Some(query) = self.query else {
+            self.passed = line.len();
+            return false;
+        };
+        for character in line[self.passed.max(query)..].chars() {
+            let is_of_word = !character.is_whitespace();
+            self.words += usize::from(is_of_word && !self.is_in_word);
+            self.is_in_word = is_of_word;
+        }
+        self.passed = line.len();
+        let is_state = ["update", "for update", "rows for update"].contains(&next.trim());
+        self.is_thread && self.words > 3 && !is_state
+    }
 }
 
 #[cfg(test)]
@@ -313,6 +356,31 @@ mod tests {
         // A quote within a literal would end it.
         assert_eq!(without_entities("a = 'O&#39;Brien'"), None);
         assert_eq!(without_entities("a &b; c"), None);
+    }
+
+    /// All lines are as long as the longest, and of one line therefore: the reader itself asserts
+    /// that it looks at none again and again.
+    #[test]
+    fn lines_that_are_all_joined_are_passed_once() {
+        for part in ["a12 | ", "query id 7 ", "thread id 7 ", "query id", "ä"] {
+            let line = part.repeat(200 / part.chars().count()) + "x\n";
+            let text = line.repeat(1_000);
+            for at in [Wrap::Anywhere, Wrap::Words] {
+                assert!(unwrapped(&text, at).is_some_and(|it| it.begins == [1]), "{part}");
+            }
+        }
+    }
+
+    /// A name may be broken, and words are counted across joints.
+    #[test]
+    fn the_line_of_a_thread_ends_wherever_it_is_broken() {
+        let thread = "MySQL thread id 7, query id 2 h u s t";
+        for at in 1..thread.len() {
+            let (mut joined, mut looked_at) = (JoinedLine::default(), 0);
+            assert!(!joined.is_whole(&thread[..at.min(34)], "next", &mut looked_at));
+            assert!(joined.is_whole(thread, "next", &mut looked_at), "{at}");
+            assert!(!joined.is_whole(thread, " update", &mut looked_at), "{at}");
+        }
     }
 
     #[test]
