@@ -69,28 +69,13 @@ pub(super) struct Object {
 impl Object {
     /// The object with which a text begins, and its bytes.
     pub(super) fn read(text: &str) -> Option<(Object, usize)> {
-        Object::parsed(text)?.ok()
+        let ObjectReading { object, looked_at } = ObjectReading::from_text(text)?;
+        Some((object.ok()?, looked_at))
     }
 
     /// What is told twice in the object with which a text begins, and where in the text.
     pub(super) fn told_twice(text: &str) -> Option<Wrong> {
-        Object::parsed(text)?
-            .err()
-            .filter(|error| error.is_data())
-            .map(|error| Wrong::from_error(&error))
-    }
-
-    fn parsed(text: &str) -> Option<Result<(Object, usize), serde_json::Error>> {
-        if !text.starts_with('{') {
-            return None;
-        }
-        let mut object = Object::default();
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let visitor = Node { name: None, depth: 0, into: &mut object };
-        Some((&mut reader).deserialize_any(visitor).map(|()| {
-            let length = reader.into_iter::<IgnoredAny>().byte_offset();
-            (object, length)
-        }))
+        ObjectReading::from_text(text)?.told_twice()
     }
 
     /// A text by its name; empty where there is none.
@@ -163,6 +148,34 @@ impl Object {
         if self.texts.get(name).is_none_or(|(known, _)| depth < *known) {
             self.texts.insert(name, (depth, text.into()));
         }
+    }
+}
+
+/// What was read of an object that begins a text.
+pub(super) struct ObjectReading {
+    pub(super) object: Result<Object, serde_json::Error>,
+    /// Bytes of the object, or those up to where it is none.
+    pub(super) looked_at: usize,
+}
+
+impl ObjectReading {
+    /// What is read where a text begins as an object does.
+    pub(super) fn from_text(text: &str) -> Option<ObjectReading> {
+        if !text.starts_with('{') {
+            return None;
+        }
+        let mut object = Object::default();
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let visitor = Node { name: None, depth: 0, into: &mut object };
+        let read = (&mut reader).deserialize_any(visitor);
+        let looked_at = reader.into_iter::<IgnoredAny>().byte_offset();
+        Some(ObjectReading { object: read.map(|()| object), looked_at })
+    }
+
+    /// What is told twice in it.
+    pub(super) fn told_twice(&self) -> Option<Wrong> {
+        let error = self.object.as_ref().err().filter(|error| error.is_data())?;
+        Some(Wrong::from_error(error))
     }
 }
 

@@ -19,7 +19,7 @@ use dbdyno_json::Wrong;
 
 use super::carried::{Carrier, Source, line_head, without_colours, without_prefixes};
 use super::csv;
-use super::json::Object;
+use super::json::{Object, ObjectReading};
 use super::order::{Course, Moment, Order, Unit, is_date, leading_moment};
 use super::stores;
 use crate::beginning::text_beginning;
@@ -123,7 +123,7 @@ fn turned(walk: Walk<'_>, unit: Unit, opener: &mut Opener<'_>) -> usize {
     let mut end = walk;
     for begin in groups.into_iter().rev() {
         let length = begin.rest.len() - end.rest.len();
-        let mut group = Walk { rest: &begin.rest[..length], ..begin };
+        let mut group = Walk { rest: &begin.rest[..length], filled: usize::MAX, ..begin };
         while let Some(entry) = group.next() {
             opener.open(&entry);
         }
@@ -156,6 +156,12 @@ struct Walk<'t> {
     looked_at: usize,
     /// The text from an object on of which a name stands twice in it.
     twice: Option<&'t str>,
+    /// Bytes of the rest from the first one on that is not blank, which was looked at; of others
+    /// before it nothing is known.
+    filled: usize,
+    /// Bytes that may be looked at for objects that are none of a log. Where none are left the
+    /// rest is read line by line.
+    left: usize,
 }
 
 /// A line, or what else stands together.
@@ -175,15 +181,17 @@ enum Form {
 
 impl<'t> Walk<'t> {
     fn begin(text: &'t str) -> Walk<'t> {
+        let mut left = stores::LOOKS_MOST * text.len();
+        let (filled, layout) = (usize::MAX, Layout::Lines);
+        let walk = Walk { rest: text, number: 0, layout, looked_at: 0, twice: None, filled, left };
         let array = text.trim_start().strip_prefix('[').map(str::trim_start);
         if let Some(rest) = array.filter(|rest| rest.starts_with('{')) {
             let number = count_lines(&text[..text.len() - rest.len()]);
-            return Walk { rest, number, layout: Layout::Array, looked_at: 0, twice: None };
+            return Walk { rest, number, layout: Layout::Array, ..walk };
         }
-        let walk = Walk { rest: text, number: 0, layout: Layout::Lines, looked_at: 0, twice: None };
         let first = text.trim_start();
-        if let Some(at) =
-            Some(first).filter(|it| it.starts_with('{')).and_then(stores::objects_start)
+        if first.starts_with('{')
+            && let Some(at) = stores::objects_start(first, &mut left)
         {
             let (passed, rest) = text.split_at(text.len() - first.len() + at);
             return Walk { rest, number: count_lines(passed), layout: Layout::Array, ..walk };
@@ -208,33 +216,23 @@ impl<'t> Walk<'t> {
     }
 
     fn next(&mut self) -> Option<Entry<'t>> {
-        if self.layout == Layout::Array {
-            let begin = self.rest.trim_start_matches([' ', '\t', '\r', '\n', ',', '[', ']']);
-            self.number += count_lines(&self.rest[..self.rest.len() - begin.len()]);
-            self.rest = begin;
-            if let Some((_, length)) = Object::read(begin) {
-                return Some(self.take(length, Form::Object));
+        loop {
+            if self.layout == Layout::Array {
+                let begin = self.rest.trim_start_matches([' ', '\t', '\r', '\n', ',', '[', ']']);
+                self.number += count_lines(&self.rest[..self.rest.len() - begin.len()]);
+                self.rest = begin;
+                if let Some(read) = ObjectReading::from_text(begin) {
+                    if read.object.is_ok() {
+                        return Some(self.take(read.looked_at, Form::Object));
+                    }
+                    self.note_no_object(&read);
+                }
+                // The end of the array, or no array at all.
+                self.layout = Layout::Lines;
             }
-            self.twice = self.twice.or_else(|| Object::told_twice(begin).map(|_| begin));
-            // The end of the array, or no array at all.
-            self.layout = Layout::Lines;
-        }
-        let object = self.rest.trim_start();
-        if self.layout == Layout::Lines
-            && object.starts_with('{')
-            && let Some(at) = stores::objects_start(object)
-        {
-            let (passed, rest) = self.rest.split_at(self.rest.len() - object.len() + at);
-            self.number += count_lines(passed);
-            (self.rest, self.layout) = (rest, Layout::Array);
-            return self.next();
-        }
-        if self.layout == Layout::Lines && spans_lines(self.rest) {
-            self.layout = Layout::Array;
-            return self.next();
-        }
-        if self.twice.is_none() && over_lines(self.rest).and_then(Object::told_twice).is_some() {
-            self.twice = Some(self.rest);
+            if self.left == 0 || !self.enters_array() {
+                break;
+            }
         }
         let blank = self.rest.bytes().position(|b| b != b'\n' && b != b'\r');
         let blank = blank.unwrap_or(self.rest.len());
@@ -275,6 +273,42 @@ impl<'t> Walk<'t> {
         })
     }
 
+    /// Whether objects begin here that are read as those of an array, which goes to the first.
+    fn enters_array(&mut self) -> bool {
+        let is_new = self.rest.len() < self.filled;
+        if is_new {
+            self.filled = self.rest.trim_start().len();
+        }
+        let object = &self.rest[self.rest.len() - self.filled..];
+        if is_new
+            && self.layout == Layout::Lines
+            && object.starts_with('{')
+            && let Some(at) = stores::objects_start(object, &mut self.left)
+        {
+            let (passed, rest) = self.rest.split_at(self.rest.len() - object.len() + at);
+            self.number += count_lines(passed);
+            (self.rest, self.layout) = (rest, Layout::Array);
+            return true;
+        }
+        let Some(read) = over_lines(self.rest).and_then(ObjectReading::from_text) else {
+            return false;
+        };
+        if self.layout == Layout::Lines && is_log_over_lines(self.rest, &read) {
+            self.layout = Layout::Array;
+            return true;
+        }
+        self.note_no_object(&read);
+        false
+    }
+
+    /// Notes what was looked at with which the rest begins, and is no object of a log.
+    fn note_no_object(&mut self, read: &ObjectReading) {
+        self.left = self.left.saturating_sub(read.looked_at);
+        if self.twice.is_none() && read.told_twice().is_some() {
+            self.twice = Some(self.rest);
+        }
+    }
+
     /// The entry of so many bytes, and the end of its line.
     fn take(&mut self, length: usize, form: Form) -> Entry<'t> {
         let (text, rest) = self.rest.split_at(length);
@@ -298,8 +332,14 @@ fn over_lines(text: &str) -> Option<&str> {
 
 /// Whether a text begins with an object of a log that goes on over several lines.
 fn spans_lines(text: &str) -> bool {
-    let object = over_lines(text).and_then(Object::read);
-    object.is_some_and(|(object, length)| text[..length].contains('\n') && object.is_of_a_log())
+    let read = over_lines(text).and_then(ObjectReading::from_text);
+    read.is_some_and(|read| is_log_over_lines(text, &read))
+}
+
+/// Whether what was read of the beginning of a text is an object of a log, and goes on over lines.
+fn is_log_over_lines(text: &str, read: &ObjectReading) -> bool {
+    let is_of_a_log = read.object.as_ref().is_ok_and(Object::is_of_a_log);
+    is_of_a_log && text[..read.looked_at].contains('\n')
 }
 
 fn count_lines(text: &str) -> usize {
@@ -581,6 +621,28 @@ mod tests {
         ] {
             assert_eq!(given(&text, Order::OldestFirst).len(), text.lines().count());
         }
+    }
+
+    /// Objects that begin on each line and end nowhere, or at the end of the text; lines of blanks.
+    #[test]
+    fn objects_within_each_other_are_passed_a_few_times() {
+        let ended = "{\"a\":[\n".repeat(10_000) + &"]}".repeat(10_000);
+        for text in [
+            "{\"a\":[\n".repeat(10_000),
+            "{\"hits\":[{}],\"a\":[\n".repeat(10_000),
+            "{\"hits\":[{\"a\":[\n".repeat(10_000),
+            ended,
+            "x\n".to_owned() + &" \n".repeat(100_000),
+            "{x\"hits\":[".repeat(20_000),
+            " \n".repeat(10_000) + "{\"log\":\"x\", \"hits\":[{" + &"}]}".repeat(10_000),
+        ] {
+            let mut walk = Walk::begin(&text);
+            while walk.next().is_some() {}
+            assert_eq!(walk.number, text.lines().count(), "{:.20}", text);
+        }
+        // An object behind a few that never end is read.
+        let text = "{\"a\":[\n".repeat(2) + "{\n\"log\": \"x\"\n}\n";
+        assert!(given(&text, Order::OldestFirst).contains(&(3, "x".to_owned())));
     }
 
     /// What `jq` and `journalctl -o json-pretty` print; other objects stay lines.

@@ -17,7 +17,7 @@ use std::fmt;
 use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 
 use super::carried::Source;
-use super::json::Object;
+use super::json::{Object, ObjectReading};
 use crate::beginning::text_beginning;
 
 /// Names of arrays of objects that have the lines.
@@ -33,9 +33,13 @@ const ARRAYS: [&str; 8] = [
 ];
 /// Bytes in which the array begins, of a document that has a line for each bracket.
 const HEAD_BYTES: usize = 4_000;
+/// Bytes that are looked at for objects and pairs within each other, as a multiple of those of the
+/// text: where many begin and none of them ends, each would be read to the end of the text.
+pub(super) const LOOKS_MOST: usize = 4;
 
-/// Where the objects begin in an answer with which a text begins.
-pub(super) fn objects_start(text: &str) -> Option<usize> {
+/// Where the objects begin in an answer with which a text begins. Takes the bytes off `left` that
+/// are looked at where it may be one.
+pub(super) fn objects_start(text: &str, left: &mut usize) -> Option<usize> {
     let line = text.split('\n').next().unwrap_or_default();
     let head = match line.trim() {
         "{" => text_beginning(text, HEAD_BYTES),
@@ -45,7 +49,9 @@ pub(super) fn objects_start(text: &str) -> Option<usize> {
         |name: &str| head.match_indices(name).find_map(|(at, name)| objects(text, at + name.len()));
     let at = ARRAYS.iter().filter_map(|name| begun(name)).min()?;
     // A line of a log may have a list in it.
-    let is_shipped = Object::read(text).is_some_and(|(object, _)| object.shipped_text().is_some());
+    let read = ObjectReading::from_text(text)?;
+    *left = left.saturating_sub(read.looked_at.max(head.len()));
+    let is_shipped = read.object.is_ok_and(|object| object.shipped_text().is_some());
     (!is_shipped).then_some(at)
 }
 
@@ -73,7 +79,7 @@ pub(super) struct LokiLine<'t> {
 impl LokiLine<'_> {
     /// What was written.
     pub(super) fn log_line(&self) -> String {
-        pair(self.pair).map_or_else(String::new, |(pair, _)| pair.line)
+        pair(self.pair).map_or_else(|_| String::new(), |(pair, _)| pair.line)
     }
 }
 
@@ -83,6 +89,7 @@ pub(super) fn loki_lines(text: &str) -> Vec<LokiLine<'_>> {
         return Vec::new();
     }
     let (mut all, mut passed, mut number) = (Vec::new(), 0, 1);
+    let mut left = LOOKS_MOST * text.len();
     while let Some(found) = text[passed..].find("\"values\"") {
         let (begin, behind) = (passed, passed + found + "\"values\"".len());
         number += count_lines(&text[begin..behind]);
@@ -90,7 +97,15 @@ pub(super) fn loki_lines(text: &str) -> Vec<LokiLine<'_>> {
         let Some(mut at) = pairs(text, behind) else { continue };
         let source = source(&text[begin..behind]);
         let first = all.len();
-        while let Some((Pair { ns, .. }, length)) = pair(&text[at..]) {
+        loop {
+            let (ns, length) = match pair(&text[at..]) {
+                Ok((Pair { ns, .. }, length)) => (ns, length),
+                Err(looked_at) if looked_at > left => return Vec::new(),
+                Err(looked_at) => {
+                    left -= looked_at;
+                    break;
+                }
+            };
             number += count_lines(&text[passed..at]);
             all.push(LokiLine { ns, number, source, pair: &text[at..at + length] });
             number += count_lines(&text[at..at + length]);
@@ -116,9 +131,21 @@ fn pairs(text: &str, behind_name: usize) -> Option<usize> {
 
 /// The text from the first labels of streams on in which a name stands twice.
 pub(super) fn labels_twice(text: &str) -> Option<&str> {
-    let streams = text.match_indices("\"stream\"").map(|(at, _)| &text[at..]);
-    let mut labels = streams.filter_map(|text| text.find('{').map(|at| &text[at..]));
-    labels.find(|labels| Object::told_twice(labels).is_some())
+    let (mut left, mut begin) = (LOOKS_MOST * text.len(), None);
+    for (at, _) in text.match_indices("\"stream\"") {
+        // Several names may stand before the same labels.
+        if begin.is_some_and(|begin| at < begin) {
+            continue;
+        }
+        let labels = &text[at + text[at..].find('{')?..];
+        let read = ObjectReading::from_text(labels)?;
+        if read.told_twice().is_some() {
+            return Some(labels);
+        }
+        left = left.checked_sub(read.looked_at)?;
+        begin = Some(text.len() - labels.len());
+    }
+    None
 }
 
 /// Where a stream comes from, by the last labels of a text.
@@ -140,15 +167,15 @@ struct Pair {
     line: String,
 }
 
-/// The pair with which a text begins, and its bytes.
-fn pair(text: &str) -> Option<(Pair, usize)> {
+/// The pair with which a text begins, and its bytes; where there is none, how many were looked at.
+fn pair(text: &str) -> Result<(Pair, usize), usize> {
     if !text.starts_with('[') {
-        return None;
+        return Err(0);
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let pair = (&mut reader).deserialize_seq(Pairs).ok()?;
-    let length = reader.into_iter::<IgnoredAny>().byte_offset();
-    Some((pair, length))
+    let pair = (&mut reader).deserialize_seq(Pairs);
+    let looked_at = reader.into_iter::<IgnoredAny>().byte_offset();
+    pair.map(|pair| (pair, looked_at)).map_err(|_| looked_at)
 }
 
 struct Pairs;
@@ -182,7 +209,7 @@ mod tests {
             (r#"{"data":[{"attributes":{}}]}"#, r#"{"attributes""#),
             (r#"{"results": [ [ {"field":"@message"}]]}"#, r#"{"field""#),
         ] {
-            let at = objects_start(text).unwrap();
+            let at = objects_start(text, &mut 0).unwrap();
             assert!(text[at..].starts_with(first), "{text}");
         }
         for none in [
@@ -191,8 +218,20 @@ mod tests {
             r#"{"hits":{"hits":[]}}"#,
             "{}\n{\"events\":[{}]}",
         ] {
-            assert_eq!(objects_start(none), None, "{none}");
+            assert_eq!(objects_start(none, &mut 0), None, "{none}");
         }
+    }
+
+    /// Each would be read to the end of the text.
+    #[test]
+    fn pairs_and_labels_that_never_end_are_given_up() {
+        let pairs = "{\"values\":[[\"1\",\"x\",\n".repeat(20_000);
+        assert_eq!(loki_lines(&pairs), []);
+        for labels in ["{\"stream\":{\"a\":[\n", "\"stream\""] {
+            assert_eq!(labels_twice(&(labels.repeat(20_000) + "{\"a\":[")), None);
+        }
+        let twice = "\"stream\":{\"a\":[\n".repeat(2) + "\"stream\":{\"pod\":1,\"pod\":1}";
+        assert!(labels_twice(&twice).is_some());
     }
 
     /// One server's lines in two streams, each the newest first.
