@@ -97,13 +97,15 @@ impl Prefix {
     /// Whether a line has the next number in the session of this one. Where one number is all that
     /// is told it may be that of a process as well, and the next line alone is of the session.
     pub(super) fn is_before(&self, next: &Prefix, is_next: impl FnOnce() -> bool) -> bool {
-        let by = |(known, next): (&u64, &u64)| next.checked_sub(*known);
-        let by: Option<Vec<u64>> = self.numbers.iter().zip(&next.numbers).map(by).collect();
-        self.place < next.place
-            && self.numbers.len() == next.numbers.len()
-            && by.is_some_and(|by| {
-                by.iter().all(|by| *by <= 1) && (by.contains(&0) || by.len() == 1 && is_next())
-            })
+        // The prefixes of all open backends are held against each line that goes on.
+        if self.place >= next.place || self.numbers.len() != next.numbers.len() {
+            return false;
+        }
+        let mut pairs = self.numbers.iter().zip(&next.numbers);
+        let is_near =
+            pairs.clone().all(|(known, next)| matches!(next.checked_sub(*known), Some(0 | 1)));
+        is_near
+            && (pairs.any(|(known, next)| known == next) || self.numbers.len() == 1 && is_next())
     }
 }
 
@@ -260,8 +262,8 @@ impl Reader {
                 self.used += 1;
             }
             Part::Asks if self.may_be_asked(text) => {
-                let known = self.told.last().map(|it| (line.number, it.statement.clone()));
-                self.doubtful = self.doubtful.take().or(known);
+                let known = || self.told.last().map(|it| (line.number, it.statement.clone()));
+                self.doubtful = self.doubtful.take().or_else(known);
                 if let Some((_, statement)) = &mut self.doubtful {
                     statement.push_line(text);
                 }
