@@ -1386,6 +1386,26 @@ fn reports_between_one_another_are_both_told_and_share_no_rows() {
     assert!(waits.into_iter().all(|wait| !wait.contains("row of a")), "{of_b:?}");
 }
 
+/// Of two that were announced one was told, and a third announcement took the place of the other:
+/// one of three was passed over in silence.
+#[test]
+fn an_announcement_that_waits_keeps_its_place() {
+    let announced =
+        |second: u32| format!("2024-03-05 10:12:0{second} CET ERROR:  deadlock detected\n");
+    let told = |second: u32, [one, other]: [u32; 2]| {
+        format!(
+            "2024-03-05 10:12:0{second} CET DETAIL:  Process {one} waits for ShareLock on \
+             transaction {one}9; blocked by process {other}.\n\
+             \tProcess {other} waits for ShareLock on transaction {one}8; blocked by process {one}.\n"
+        )
+    };
+    let text = [announced(1), announced(2), told(2, [41, 55]), announced(3), told(3, [77, 75])];
+    let reading = read_deadlocks(&text.concat());
+    assert_eq!((reading.tellings.len(), reading.unread.len()), (2, 1), "{reading:?}");
+    let many = announced(1).repeat(301);
+    assert_eq!(read_deadlocks(&many).unread.len(), 301);
+}
+
 /// A queue keeps the errors of its jobs, and the server logs the statement that stores one.
 #[test]
 fn a_deadlock_within_a_logged_statement_is_none_of_this_log() {

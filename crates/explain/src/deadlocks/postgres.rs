@@ -330,6 +330,8 @@ impl Reader {
         };
         if before.is_none() || pending.is_empty() {
             self.end_deadlock(findings);
+            // What was announced before that one may still be told.
+            self.pending.extend(self.announced.take());
         }
         self.pending.extend(pending);
         (self.announced, self.moment) = (Some(line.number), line.moment);
