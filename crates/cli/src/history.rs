@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_judge::history::{
-    self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LATEST_FAR, LATEST_MISSING, LEFT_OUT,
-    MODE_SHIFT, OrderAsked, SMALL_STEPS, SPREAD_SHIFT, UNPROVED_STEP, UNREAD, WORK_GONE,
+    self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LAPSED_ALARM, LATEST_FAR,
+    LATEST_MISSING, LEFT_OUT, MODE_SHIFT, OrderAsked, SMALL_STEPS, SPREAD_SHIFT, UNPROVED_STEP,
+    UNREAD, WORK_GONE,
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
@@ -218,8 +219,16 @@ fn judge(told: &Told, latest: usize) -> Exit {
 fn latest_doubt(series: &HistorySeries) -> Option<&Warning> {
     series.warnings.iter().find(|warning| {
         warning.code == LATEST_MISSING
-            || [LATEST_FAR, MODE_SHIFT, SPREAD_SHIFT, UNPROVED_STEP, SMALL_STEPS, WORK_GONE]
-                .contains(&warning.code.as_str())
+            || [
+                LAPSED_ALARM,
+                LATEST_FAR,
+                MODE_SHIFT,
+                SPREAD_SHIFT,
+                UNPROVED_STEP,
+                SMALL_STEPS,
+                WORK_GONE,
+            ]
+            .contains(&warning.code.as_str())
                 && (warning.severity == Severity::Caution || is_assumed(series))
     })
 }
@@ -467,7 +476,8 @@ mod tests {
         assert_eq!(gated(series(false), &[LEFT_OUT], &[], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &["too-short"], 10), Exit::CannotTell);
         assert_eq!(gated(series(false), &[], &[LATEST_MISSING], 10), Exit::CannotTell);
-        for code in [LATEST_FAR, SPREAD_SHIFT, UNPROVED_STEP, SMALL_STEPS, WORK_GONE] {
+        for code in [LAPSED_ALARM, LATEST_FAR, SPREAD_SHIFT, UNPROVED_STEP, SMALL_STEPS, WORK_GONE]
+        {
             assert_eq!(gated(series(false), &[], &[code], 10), Exit::CannotTell);
         }
         assert_eq!(gated(series(false), &[], &[MODE_SHIFT], 10), Exit::CannotTell);

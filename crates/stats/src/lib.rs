@@ -81,7 +81,7 @@ pub use bootstrap::{BCA_MIN, BcaEstimate, bca};
 pub use change::{
     CHANGE_VALUES_LEAST, ChangeOptions, E_DIVISIVE_MOST, FarExcess, LatestValues, ModeShift,
     SpreadShift, UnprovedStep, change_points, e_divisive, far_excess, is_same_shift, latest_values,
-    mode_shift, spread_shift, unproved_step,
+    mode_shifts, spread_shift, unproved_step,
 };
 pub use confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 pub use control_limits::ControlLimits;

@@ -1755,6 +1755,48 @@ mod tests {
         assert!(notes[1].text.contains("Lists are no values"), "{notes:?}");
     }
 
+    /// A gate failed for a step, then one run was as before, and the gate passed without a word.
+    #[test]
+    fn an_alarm_that_lapses_leaves_a_gate_open() {
+        let mut lapsed = [0, 0];
+        for seed in 0..40 {
+            let mut stream = random::stream(&[random::key_of("lapses"), seed]);
+            for (at, step) in [-5.0, 5.0].into_iter().enumerate() {
+                let mut text = "build,latency_ms\n".to_owned();
+                for build in 1..=40 {
+                    let noise = f64::from(stream.next_below(400) as u32) / 100.0;
+                    let level = if (34..40).contains(&build) { 100.0 + step } else { 100.0 };
+                    text.push_str(&format!("{build},{:.2}\n", level + noise));
+                }
+                let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+                let warnings = &history.series[0].warnings;
+                let told = warnings.iter().find(|one| one.code == super::super::LAPSED_ALARM);
+                lapsed[at] += usize::from(told.is_some());
+                assert!(told.is_none_or(|one| one.text.contains("alarmed with the first")));
+            }
+        }
+        assert!(lapsed[0] == 0 && lapsed[1] > 5, "{lapsed:?}: to the worse alone");
+    }
+
+    /// Two configurations that only their arguments tell apart were one series, and what became
+    /// twice as slow in both of them passed a gate.
+    #[test]
+    fn lists_of_words_tell_what_was_run() {
+        let row = |day: u32, rows: u32, seconds: u32| {
+            format!(
+                "{{\"date\":\"2026-01-{day:02}\",\"argv\":[\"-rows\",\"{rows}\",\"-fast\"],\
+                 \"seconds\":{seconds}}}\n"
+            )
+        };
+        let text: String = (1..=20)
+            .map(|day| row(day, 100, 10 + day % 3) + &row(day, 9_000, 800 + day % 5))
+            .collect();
+        let history = of_file("f.jsonl", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+        let names: Vec<&str> = history.series.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names.len(), 2, "{names:?}");
+        assert!(names.iter().any(|name| name.contains("-rows 9000 -fast")), "{names:?}");
+    }
+
     #[test]
     fn what_is_called_as_a_label_and_varies_as_a_figure_is_told() {
         let column = |name: &str, cell: &dyn Fn(u32) -> String| {

@@ -607,7 +607,10 @@ impl Rows {
                     let first = list.first().map(|one| text_of(one).unwrap_or("error".to_owned()));
                     cells.push((name, first.unwrap_or_default()));
                 }
-                Value::Array(_) => self.lists.add_list(name, value, &numbers),
+                Value::Array(ref list) => match lists::label_of(list) {
+                    Some(label) => cells.push((name, label)),
+                    None => self.lists.add_list(name, value, &numbers),
+                },
                 value => cells.push((name, text_of(&value).unwrap_or_default())),
             }
         }

@@ -3,7 +3,7 @@
 //! ```text
 //!   "mean": 9.1, "times": [9.0, 9.1, 9.2]     samples of a figure beside them: no loss
 //!   "cores": [0, 1, 2, 3]                     the same in each row: a fact
-//!   "tags": ["nightly", "x86"]                no numbers
+//!   "argv": ["-n", "30000"]                   words: a label, which may part rows
 //!   "load_time": 140, "result": [[3.1, 0.2]]  figures of their own, as ClickBench has them
 //! ```
 //!
@@ -20,6 +20,17 @@ const ROUNDING_MOST: f64 = 0.005;
 
 /// Values that are copied to the entries of a list, some two hundred bytes each.
 const COPIES_MOST: usize = 1_000_000;
+
+/// A list of words with more letters is no label.
+const LABEL_MOST: usize = 1_000;
+
+/// The words of a list that has nothing else, as one label: arguments, tags and flags tell what was
+/// run.
+pub(super) fn label_of(list: &[Value]) -> Option<String> {
+    let words: Vec<&str> = list.iter().map(Value::as_str).collect::<Option<_>>()?;
+    let label = words.join(" ");
+    (!words.is_empty() && label.len() <= LABEL_MOST).then_some(label)
+}
 
 /// The entries of a list, each with a copy of what stands beside the list.
 ///

@@ -79,6 +79,8 @@ pub const UNREAD: &str = "unread";
 pub const MODE_SHIFT: &str = "mode-shift";
 /// The code of a warning: values scatter several times as much, or as little, as before.
 pub const SPREAD_SHIFT: &str = "spread-shift";
+/// The code of a warning: a change alarmed with fewer values, and is no longer found.
+pub const LAPSED_ALARM: &str = "lapsed-alarm";
 /// So many of the latest values, with strays among them, are looked at together.
 const LATEST: usize = 10;
 /// So many strays among them are no single bad nights.
@@ -191,7 +193,7 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
         )),
         error => error.into(),
     })?;
-    let Past { first_found, first_alarmed, lapsed } =
+    let Past { first_found, first_alarmed, lapsed, lapsed_alarm } =
         looked_back(&values, &changes, &options, question.look_back)?;
     let causes: Vec<Vec<Cause>> =
         changes.shifts.iter().map(|shift| causes::shift_causes(shift, &raw.facts)).collect();
@@ -206,9 +208,14 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     warnings.extend(bad_now_and_then(&values, &changes, raw.better, question));
     warnings.extend(unproved(&values, &changes, raw.better, &options, question));
     warnings.extend(small_steps(&changes, raw.better, scale, question, values.len()));
-    let of_mode = stats::mode_shift(&values, &changes, &options)?;
+    let of_modes = stats::mode_shifts(&values, &changes, &options)?;
     let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
-    warnings.extend(of_mode.map(|shift| moved_mode(&shift, raw.better, scale, asked)));
+    warnings.extend(of_modes.iter().map(|shift| moved_mode(shift, raw.better, scale, asked)));
+    if let Some((shift, found_with)) = lapsed_alarm
+        && asked <= shift.first
+    {
+        warnings.extend(alarm_that_lapsed(&shift, found_with, raw.better, scale));
+    }
     let of_spread = stats::spread_shift(&values, &changes, &options);
     warnings.extend(of_spread.map(|shift| moved_spread(&shift, &changes, asked)));
     warnings.extend(causes::mixed_hosts(&raw.facts));
@@ -235,6 +242,8 @@ struct Past {
     first_found: Vec<Option<usize>>,
     first_alarmed: Vec<Option<usize>>,
     lapsed: Vec<LapsedShift>,
+    /// The one of those that alarmed with the most values, and with how many.
+    lapsed_alarm: Option<(Shift, usize)>,
 }
 
 /// When each shift was first found, and which shifts were found and are not any more.
@@ -264,9 +273,10 @@ fn looked_back(
             }
         }
     }
+    let lapsed_alarm = lapsed.iter().find(|(shift, _)| shift.weight == ShiftWeight::Alarm).cloned();
     let lapsed = lapsed.into_iter();
     let lapsed = lapsed.map(|(shift, found_with)| LapsedShift { first: shift.first, found_with });
-    Ok(Past { first_found, first_alarmed, lapsed: lapsed.collect() })
+    Ok(Past { first_found, first_alarmed, lapsed: lapsed.collect(), lapsed_alarm })
 }
 
 fn notes(count: usize, changes: &SeriesChanges, scale: ChangeScale) -> Vec<Warning> {
@@ -312,6 +322,26 @@ fn notes(count: usize, changes: &SeriesChanges, scale: ChangeScale) -> Vec<Warni
         notes.push(Warning::new(Severity::Caution, "two-modes", text));
     }
     notes
+}
+
+/// That a change to the worse alarmed with fewer values and is no longer found: a gate that failed
+/// for it a few runs ago has no reason to pass now.
+fn alarm_that_lapsed(
+    shift: &Shift,
+    found_with: usize,
+    better: Better,
+    scale: ChangeScale,
+) -> Option<Warning> {
+    let size = shift.size.estimate;
+    ((size < 0.0) == (better == Better::Higher)).then(|| {
+        let text = format!(
+            "A change of {} from value {} on alarmed with the first {found_with} values and is no \
+             longer found: single runs decide it, and more of them would.",
+            size_written(size, scale),
+            shift.first + 1
+        );
+        Warning::new(Severity::Caution, LAPSED_ALARM, text)
+    })
 }
 
 /// What lies at the end and is no level yet, or no single bad night.

@@ -86,7 +86,8 @@ fn has_change(series: &HistorySeries) -> bool {
 
 /// Codes of cautions that leave a doubt about the latest values: as many were left out as a level
 /// has, or what lies there is not proved. A series with one of them is none "without a change".
-const DOUBTS: [&str; 8] = [
+const DOUBTS: [&str; 9] = [
+    "lapsed-alarm",
     "latest-far",
     "latest-missing",
     "mode-shift",

@@ -64,7 +64,7 @@ use tree::SeriesCut;
 pub use energy::{E_DIVISIVE_MOST, e_divisive};
 pub use excess::{FarExcess, far_excess};
 pub use latest::{LatestValues, latest_values};
-pub use sides::{ModeShift, mode_shift};
+pub use sides::{ModeShift, mode_shifts};
 pub use spread::SpreadShift;
 pub use unproved::{UnprovedStep, unproved_step};
 

@@ -24,19 +24,19 @@ pub struct ModeShift {
     pub before: f64,
 }
 
-/// The latest step that alarms in one of the two levels of `changes.modes`; `None` where there are
-/// none, or no step.
+/// The latest step that alarms in each of the two levels of `changes.modes`, the lower one first;
+/// none where there are no such levels, or no step.
 ///
 /// Assumes values and the changes that were found in them with these options.
 ///
 /// # Errors
 /// As [`change_points`].
-pub fn mode_shift(
+pub fn mode_shifts(
     values: &[f64],
     changes: &SeriesChanges,
     options: &ChangeOptions,
-) -> Result<Option<ModeShift>, StatsError> {
-    let Some(modes) = changes.modes else { return Ok(None) };
+) -> Result<Vec<ModeShift>, StatsError> {
+    let Some(modes) = changes.modes else { return Ok(Vec::new()) };
     let all = scaled(values, options.scale)?;
     let kept: Vec<usize> =
         (0..all.len()).filter(|at| changes.strays.binary_search(at).is_err()).collect();
@@ -49,7 +49,7 @@ pub fn mode_shift(
     let lower = lower.clamp(1, sorted.len() - 1);
     let middle = f64::midpoint(sorted[lower - 1], sorted[lower]);
     let own = ChangeOptions { alpha: options.alpha / 2.0, ..*options };
-    let mut latest: Option<ModeShift> = None;
+    let mut latest = Vec::new();
     for is_upper in [false, true] {
         let side: Vec<usize> = (0..kept.len())
             .filter(|&at| (left[at] >= middle) == is_upper)
@@ -59,14 +59,13 @@ pub fn mode_shift(
             continue;
         }
         let of_side: Vec<f64> = side.iter().map(|&at| values[at]).collect();
-        let found = change_points(&of_side, &own)?.shifts.into_iter();
-        for shift in found.filter(|shift| shift.weight == ShiftWeight::Alarm) {
-            let first = side[shift.first];
-            if latest.is_none_or(|known| known.first < first) {
-                let size = shift.size.estimate;
-                latest = Some(ModeShift { first, size, before: shift.before });
-            }
-        }
+        let mut found = change_points(&of_side, &own)?.shifts.into_iter();
+        let last = found.rfind(|shift| shift.weight == ShiftWeight::Alarm);
+        latest.extend(last.map(|shift| ModeShift {
+            first: side[shift.first],
+            size: shift.size.estimate,
+            before: shift.before,
+        }));
     }
     Ok(latest)
 }
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
     use dbdyno_model::{ChangeScale, random};
 
-    fn found(seed: u64, step: f64) -> Option<ModeShift> {
+    fn found(seed: u64, step: f64) -> Vec<ModeShift> {
         let mut stream = random::stream(&[random::key_of("sides"), seed]);
         let level = |at: usize| match (at % 2, at < 30) {
             (1, _) => 0.0,
@@ -90,17 +89,17 @@ mod tests {
             ChangeOptions { scale: ChangeScale::Difference, ..ChangeOptions::with_budget(0.02) };
         let changes = change_points(&values, &options).unwrap();
         assert!(changes.modes.is_some(), "{seed}");
-        mode_shift(&values, &changes, &options).unwrap()
+        mode_shifts(&values, &changes, &options).unwrap()
     }
 
     /// A fifth less of what is not 0 was told as a jump between two levels, and nothing else.
     #[test]
     fn a_step_of_one_level_is_found_and_none_is_made() {
         for seed in 0..20 {
-            let shift = found(seed, 0.2).unwrap();
+            let [shift] = found(seed, 0.2)[..] else { panic!("{seed}") };
             assert_eq!(shift.first, 30, "{seed}");
             assert!((shift.size + 200.0).abs() < 20.0, "{seed} {shift:?}");
-            assert_eq!(found(seed, 0.0), None, "{seed}");
+            assert_eq!(found(seed, 0.0), [], "{seed}");
         }
     }
 }
