@@ -36,7 +36,7 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>
             heading = Some(title.trim_matches(['#', ' ']).to_owned());
         }
         let Some((form, header, from)) = header_at(&lines, at) else {
-            if let Some((_, end)) = open_end.filter(|(count, _)| is_row(lines[at], *count)) {
+            if let Some((_, end)) = open_end.filter(|(count, _)| may_be_row(lines[at], *count)) {
                 let what = format!(
                     "a row like those of the table that ended in line {end} stands here without a \
                      header, and might be one of them; take out the lines between, or give it a \
@@ -49,14 +49,10 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>
         };
         let header_line = at + 1 + usize::from(is_border(lines[at]));
         let count = header.len();
-        let Body { rows, short, passed_over, end } = body(&lines, from, count).map_err(|line| {
-            error_at(
-                name,
-                line,
-                1,
-                "the table has more cells than can be held; keep those that matter",
-            )
-        })?;
+        let Body { rows, short, passed_over, end } = match body(&lines, from, count) {
+            Ok(body) => body,
+            Err((line, what)) => return Err(error_at(name, line, 1, &what)),
+        };
         if let Some((line, cells)) = short.filter(|_| rows.iter().all(|row| row.is_short)) {
             let what = format!(
                 "{cells} cells where the header has {count}, and no row has as many: which column \
@@ -68,10 +64,9 @@ pub(super) fn read<'a>(name: &'a str, text: &str) -> Result<Vec<TitledTable<'a>>
         let rows = rows.into_iter().map(|row| row.row).collect();
         let mut table = Table::new(name, form, Separator::Pipe, header_line, header, rows);
         if passed_over > 0 {
-            table.passed_over.push(format!(
-                "{passed_over} lines of the table have more cells than its header, or none, and \
-                 were left out."
-            ));
+            table
+                .passed_over
+                .push(format!("{passed_over} lines of the table have no cells and were left out."));
         }
         tables.push((table, heading.clone()));
         open_end = (!is_border(lines[end - 1])).then_some((count, end));
@@ -139,8 +134,8 @@ struct BodyRow {
     is_short: bool,
 }
 
-/// Rows from a line on; an error is a line with which there are too many.
-fn body(lines: &[&str], from: usize, count: usize) -> Result<Body, usize> {
+/// Rows from a line on; an error is a line, from 1, and what is wrong with it.
+fn body(lines: &[&str], from: usize, count: usize) -> Result<Body, (usize, String)> {
     let (mut rows, mut short, mut passed_over, mut at) = (Vec::new(), None, 0, from);
     while at < lines.len() {
         if !lines[at].contains('|') && !is_border(lines[at]) {
@@ -154,25 +149,29 @@ fn body(lines: &[&str], from: usize, count: usize) -> Result<Body, usize> {
             passed_over += 1;
         } else if !is_border(lines[at]) {
             let mut cells = cells_of(lines[at]);
-            // Missing cells at the end are blank, as Markdown has it.
-            if cells.len() <= count {
-                if (rows.len() + 1).saturating_mul(count) > CELLS_MOST {
-                    return Err(at + 1);
-                }
-                let is_short = cells.len() < count;
-                if is_short {
-                    short.get_or_insert((at + 1, cells.len()));
-                }
-                cells.resize(count, String::new());
-                let row = Row { place: Place::of_line(at + 1), cells };
-                rows.push(BodyRow { row, is_short });
-            } else {
-                passed_over += 1;
+            if cells.iter().skip(count).any(|cell| !cell.is_empty()) {
+                let what = format!(
+                    "{} cells where the header has {count}; write \\| for a stroke within a cell",
+                    cells.len()
+                );
+                return Err((at + 1, what));
             }
+            if (rows.len() + 1).saturating_mul(count) > CELLS_MOST {
+                let what = "the table has more cells than can be held; keep those that matter";
+                return Err((at + 1, what.to_owned()));
+            }
+            // Missing cells at the end are blank, as Markdown has it.
+            let is_short = cells.len() < count;
+            if is_short {
+                short.get_or_insert((at + 1, cells.len()));
+            }
+            cells.resize(count, String::new());
+            let row = Row { place: Place::of_line(at + 1), cells };
+            rows.push(BodyRow { row, is_short });
         }
         at += 1;
-        // The end of a table of `mysql`.
-        if is_border(lines[at - 1]) {
+        // The end of a table of `mysql`; groups of rows have a border between them.
+        if is_border(lines[at - 1]) && !lines.get(at).is_some_and(|line| is_row(line, count)) {
             break;
         }
     }
@@ -183,6 +182,11 @@ fn body(lines: &[&str], from: usize, count: usize) -> Result<Body, usize> {
 fn is_row(line: &str, count: usize) -> bool {
     let Some(cells) = cells(line).filter(|cells| cells.len() == count) else { return false };
     line.starts_with('|') || cells.iter().any(|cell| cell.parse::<f64>().is_ok())
+}
+
+/// Whether it does, or has strokes around it and any number of cells.
+fn may_be_row(line: &str, count: usize) -> bool {
+    is_row(line, count) || line.starts_with('|') && cells_of(line).len() > 1
 }
 
 fn cells(line: &str) -> Option<Vec<String>> {
@@ -226,7 +230,7 @@ mod tests {
     fn tables_are_found_in_prose() {
         let text = "# Results\n\nSee `a | b`.\n\n> | date | **qps** |\n> |------|----:|\n\
                     > | [1](http://x) | 10 \\| 11 |\n> | 2 |\n\n## More\n a | b\n---+---\n 1 | 2\n\
-                    (1 row)\n+---+---+\n| c | d |\n+---+---+\n| 3 | 4 |\n+---+---+\n| no | row |\n";
+                    (1 row)\n+---+---+\n| c | d |\n+---+---+\n| 3 | 4 |\n+---+---+\n\n| no | row |\n";
         let tables = read("f.md", text).unwrap();
         let told: Vec<String> = tables
             .iter()
@@ -276,5 +280,24 @@ mod tests {
         let another = format!("{table}\n| date | qps |\n|---|---|\n{rest}");
         assert_eq!(read("f.md", &another).unwrap().len(), 2);
         assert_eq!(read("f.md", &format!("{table}\nSee `a | b`.\n")).unwrap().len(), 1);
+    }
+
+    /// Ten slower runs with a stroke in a remark, or in a group of their own, were left out, and a
+    /// gate passed.
+    #[test]
+    fn no_row_is_left_out_for_its_cells_or_its_group() {
+        let table = "| date | qps |\n|---|---|\n| 01-01 | 10 |\n";
+        for row in ["| 01-02 | 7 | slow |\n", "| a|b | 7 |\n"] {
+            let error = read("f.md", &format!("{table}{row}")).unwrap_err().to_string();
+            assert!(error.starts_with("f.md:4:1: 3 cells where the header has 2"), "{error}");
+        }
+        let blank = read("f.md", &format!("{table}| 01-02 | 7 | |\n")).unwrap();
+        assert_eq!(blank[0].0.rows.len(), 2);
+        let rule = "+---+---+\n";
+        let grid = format!("{rule}| c | d |\n{rule}| 1 | 2 |\n{rule}| 3 | 4 |\n{rule}");
+        let tables = read("f.txt", &grid).unwrap();
+        assert_eq!((tables.len(), tables[0].0.rows.len()), (1, 2));
+        let behind = format!("{table}\nThe latest:\n\n| 01-02 | 7 | slow |\n");
+        assert!(read("f.md", &behind).is_err());
     }
 }
