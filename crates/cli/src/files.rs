@@ -49,11 +49,11 @@ pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure>
     put(path, bytes.as_ref(), File::options().write(true).create(true).truncate(true))
 }
 
-/// Looks at the place of a file that [`write`] is to write when long work is done: what will be
+/// Looks at the place of a file that [`write()`] is to write when long work is done: what will be
 /// refused then is refused now. What becomes of the place meanwhile is looked at again.
 ///
 /// # Errors
-/// What [`write`] says of the place, a directory in its place, or none around it.
+/// What [`write()`] says of the place, a directory in its place, or none around it.
 pub(crate) fn require_place(path: &Path) -> Result<(), Failure> {
     check_place(path).map_err(|error| unwritten(path, error))
 }

@@ -195,13 +195,15 @@ fn no_link_of_another_account_is_written_through() {
     let made = Command::new("mkfifo").arg(at("pipe")).status().unwrap();
     assert!(made.success());
     lchown(at("pipe"), Some(65_534), None).unwrap();
-    let args = "compare mock: mock: --load point-query --rounds 4 --seconds 0.1 --report";
+    let args = "compare mock: mock: --load point-query --rounds 4 --seconds 0.1";
     let mut piped = home.command(args.split(' '));
     let done = finish({
-        piped.arg(at("pipe"));
+        piped.arg("--report").arg(at("pipe"));
         piped
     });
     assert!(done.err.contains("a pipe that another account has made"), "{done:?}");
+    assert!(home.dbdyno(["show"]).err.contains("the store is empty"), "before it was measured");
+    assert_ne!(home.dbdyno(args.split(' ')).code, 2);
     link("ours/summary", "linked");
     let mut summary = home.command(["show", "--format", "github"]);
     summary.env("GITHUB_STEP_SUMMARY", at("linked"));
