@@ -12,8 +12,8 @@
 //! values of the noisier side lie on one side of the other's median (the sign test). Each asks for
 //! [`ALPHA`], since the place was chosen. That the noise has changed is told by itself.
 //!
-//! Counted by the series of the test: where the noise grows tenfold and the level stays, a level
-//! alarmed in 7 to 10 of 100 series without this, and in at most 2 with it.
+//! Counted by the series of the test, 300 of each length: where the noise grows tenfold and the
+//! level stays, a level alarmed in 2 to 10 of 100 series without this, and in 1 to 3 with it.
 
 use super::size::around_levels;
 use super::tree::{self, SeriesCut};

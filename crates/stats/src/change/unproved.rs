@@ -13,8 +13,8 @@
 //!
 //! So two things are looked for: the widest step among few values, and the latest values beside
 //! those right before them, as far as none of the one lies among the other. Of 1 000 series without
-//! a change the latter names at most 3 where neighbours are independent, some 20 where their
-//! correlation is 0.5 and 200 where it is 0.8, half of them to the worse.
+//! a change the test counts at most 2 where neighbours are independent and some 20 where their
+//! correlation is 0.5, half of them to the worse; the more they are alike, the more.
 
 use dbdyno_model::SeriesChanges;
 
