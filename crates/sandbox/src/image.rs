@@ -39,6 +39,7 @@ use crate::clock;
 use crate::error::SandboxError;
 use crate::foreign_files::{open_plain, private_dir};
 use crate::home::{Home, make_passage, write_private};
+use crate::lock::LockedFile;
 use crate::options::LaunchOptions;
 use crate::release::Release;
 use crate::relocate::flush;
@@ -155,7 +156,7 @@ struct Entry {
 /// Held while an image is copied, so that nobody removes it.
 pub(crate) struct Use {
     pub(crate) template: Template,
-    _lock: File,
+    _lock: LockedFile,
 }
 
 impl Image {
@@ -246,7 +247,7 @@ impl Image {
         let password = fs::read_to_string(&secret).map_err(|_| gone())?;
         let _only_for_the_order = stamp.set_modified(clock::time_of_day());
         let template = Template { data: self.data(), password: Secret::new(password.trim()) };
-        Ok(Use { template, _lock: stamp })
+        Ok(Use { template, _lock: LockedFile(stamp) })
     }
 
     fn data(&self) -> PathBuf {

@@ -27,7 +27,20 @@ const QUIET_POLLS: u32 = 300;
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    _file: LockedFile,
+}
+
+/// A file that is locked until this is dropped. Closing it does not suffice: the lock is that of
+/// all copies of the descriptor, and a child has one from the moment at which another thread forks
+/// it up to its `exec`.
+#[derive(Debug)]
+pub(crate) struct LockedFile(pub(crate) File);
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // What cannot be unlocked is unlocked once it is closed everywhere.
+        let _ = self.0.unlock();
+    }
 }
 
 impl Lock {
@@ -88,7 +101,7 @@ fn sign(host: &dyn Host, mut file: File) -> std::io::Result<Lock> {
     file.set_len(0)?;
     let own = Identity::own_process(host).map(|own| own.to_line()).unwrap_or_default();
     file.write_all(own.as_bytes())?;
-    Ok(Lock { _file: file })
+    Ok(Lock { _file: LockedFile(file) })
 }
 
 /// Who has a lock, in words. One that was taken this moment may not be signed yet.
@@ -138,8 +151,7 @@ mod tests {
         assert!(error.to_string().contains(&own), "{error}");
         drop(held);
 
-        // Another one that has it and another that waits. A child that another test is starting at
-        // this moment has our files until it is another program.
+        // Another one that has it and another that waits.
         let held = Lock::acquire_within(&Local, &path, 60, &mut |_| {}).unwrap();
         let mut held = Some(held);
         Lock::acquire_within(&Local, &path, 60, &mut |text| {
@@ -149,6 +161,17 @@ mod tests {
         .unwrap();
         let last = said.last().unwrap();
         assert!(last.contains(&own) && last.contains("60 s"), "{last}");
+    }
+
+    #[test]
+    fn a_copy_of_the_descriptor_that_a_child_still_has_holds_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let held = Lock::try_acquire(&Local, &path).unwrap().unwrap();
+        let _of_a_child = held._file.0.try_clone().unwrap();
+        assert!(Lock::try_acquire(&Local, &path).unwrap().is_none());
+        drop(held);
+        assert!(Lock::try_acquire(&Local, &path).unwrap().is_some());
     }
 
     #[test]

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use crate::bootstrap::random_password;
 use crate::error::SandboxError;
 use crate::home::Home;
+use crate::lock::LockedFile;
 
 /// Where something was left.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub enum DatabaseMaker {
 #[derive(Debug)]
 pub struct Receipt {
     path: PathBuf,
-    _held: File,
+    _held: LockedFile,
     token: String,
     server: String,
     database: String,
@@ -75,13 +76,13 @@ impl Receipt {
         let token = random_password()?;
         let path = home.receipts().join(&token);
         let (server, database) = (one_line(&place.server), one_line(&place.database));
-        let receipt = || -> io::Result<File> {
+        let receipt = || -> io::Result<LockedFile> {
             let mut file = File::options().create_new(true).write(true).mode(0o600).open(&path)?;
             file.lock()?;
             writeln!(file, "server {server}\ndatabase {database}\nmade {}", made.word())?;
             tables.iter().try_for_each(|table| writeln!(file, "table {}", one_line(table)))?;
             file.sync_all()?;
-            Ok(file)
+            Ok(LockedFile(file))
         };
         let held = receipt().map_err(SandboxError::io("write", &path))?;
         Ok(Receipt { path, _held: held, token, server, database, made, tables })
@@ -125,7 +126,7 @@ impl Receipt {
         };
         let (server, database, tables) = (one("server"), one("database"), all("table"));
         let token = token.to_owned();
-        let left = Receipt { path, _held: file, token, server, database, made, tables };
+        let left = Receipt { path, _held: LockedFile(file), token, server, database, made, tables };
         Ok(KnownToken::Left(left))
     }
 
