@@ -20,6 +20,29 @@ pub(crate) enum NameForm {
     Bare,
 }
 
+/// In which form each name was written first.
+#[derive(Debug, Default)]
+pub(crate) struct NameForms {
+    forms: HashMap<String, NameForm>,
+}
+
+impl NameForms {
+    /// Notes the form of a name.
+    ///
+    /// # Errors
+    /// It was written in another form before.
+    pub(crate) fn require_form(&mut self, name: &str, form: NameForm) -> Result<(), String> {
+        match self.forms.get(name) {
+            Some(known) if *known == form => Ok(()),
+            Some(_) => Err(written_in_two_forms(name)),
+            None => {
+                self.forms.insert(name.to_owned(), form);
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Collects transactions.
 #[derive(Debug)]
 pub struct Builder {
@@ -138,10 +161,14 @@ fn require_form(
     if *forms[place].get_or_insert(form) == form {
         return Ok(());
     }
-    Err(format!(
+    Err(written_in_two_forms(name))
+}
+
+fn written_in_two_forms(name: &str) -> String {
+    format!(
         "{name} stands here in another form than before ({name} and \"{name}\", or :{name}): \
          whoever wrote them has two values, others read one; write it in one way"
-    ))
+    )
 }
 
 /// Takes versions for what keys held at the beginning, unless one wrote them, or they stand in

@@ -24,6 +24,7 @@ mod dbcop_text;
 mod directory;
 mod earlier;
 mod edn;
+mod edn_words;
 mod elle;
 mod export;
 mod form;

@@ -68,6 +68,54 @@ fn a_text_and_a_number_of_the_same_letters_are_not_one_in_silence() {
     assert_eq!(anomaly(&read(&texts), Level::Serializable), "");
 }
 
+/// Keys and values that Clojure has for equal were two, so that a read of what the other spelling
+/// wrote was a garbage read, and a lost update one of two keys.
+#[test]
+fn equal_values_of_edn_are_one_however_they_are_written() {
+    let edn = |key: &str, value: &str, seen_key: &str, seen: &str| {
+        format!(
+            "{{:type :ok, :f :txn, :value [[:w {key} {value}]], :process 0, :index 0}}\n\
+             {{:type :ok, :f :txn, :value [[:r {seen_key} {seen}]], :process 1, :index 1}}\n"
+        )
+    };
+    for (one, other) in [
+        ("\"a\"", "\"\\u0061\""),
+        ("\"a\\nb\"", "\"a\nb\""),
+        ("1.0", "1.00"),
+        ("16", "0x10"),
+        ("1/2", "2/4"),
+        ("\\a", "\\u0061"),
+        ("#uuid \"AB\"", "#uuid \"ab\""),
+    ] {
+        assert_eq!(anomaly(&read(&edn("1", one, "1", other)), Level::Serializable), "", "{one}");
+        let history = read(&edn(one, "7", other, "7"));
+        assert_eq!(anomaly(&history, Level::Serializable), "", "{one}");
+    }
+    for (one, other) in [("#{1 2}", "#{2 1}"), ("{1 2 3 4}", "{3 4 1 2}"), ("[1 2]", "(1 2)")] {
+        let history = read(&edn(one, "7", other, "7"));
+        assert_eq!(anomaly(&history, Level::Serializable), "", "{one}");
+    }
+    for (one, other) in [("[\"a\"]", "[:a]"), ("[1 2]", "#{1 2}"), ("1", "1.0"), ("#a 7", "7")] {
+        let history = read(&edn(one, "7", other, "7"));
+        assert_eq!(anomaly(&history, Level::Serializable), "garbage read", "{one}");
+    }
+}
+
+/// A process that is called like the rest of an operation was read as that.
+#[test]
+fn a_word_of_json_is_no_edn() {
+    let json = |process: &str, word: &str| {
+        format!(
+            "[{{\"type\": \"ok\", \"f\": \"txn\", \"process\": {process}, \
+             \"value\": [[{word}, 1, 2]], \"index\": 0}}]"
+        )
+    };
+    let history = read(&json("\"0} {:type :ok :process 9 :value [[:w 1 1]]\"", "\"w\""));
+    assert_eq!((history.len(), history.session_count()), (1, 1));
+    let refused = read_history(json("0", "\"w 1 1] [:r\"").as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("operation"), "{refused}");
+}
+
 /// The last of two lines won.
 #[test]
 fn two_outcomes_of_one_transaction_are_refused() {

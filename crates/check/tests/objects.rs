@@ -44,6 +44,42 @@ fn word(finding: &ObjectVerdict) -> String {
     }
 }
 
+/// Two spellings of one value were two, so that a register was broken by a read of what was
+/// written; two forms of one word were one, so that it held.
+#[test]
+fn values_are_what_clojure_has_for_equal() {
+    let register = |written: &str, seen: &str| {
+        text(&[
+            (0, "invoke", "write", written),
+            (0, "ok", "write", written),
+            (1, "invoke", "read", "nil"),
+            (1, "ok", "read", seen),
+        ])
+    };
+    let told = |written: &str, seen: &str| {
+        let judged = judged_with(&register(written, seen), &ObjectAssumptions::default());
+        judged.map(|judged| word(&judged.finding))
+    };
+    for (written, seen) in [
+        ("\"a\"", "\"\\u0061\""),
+        ("1.0", "1.00"),
+        ("1/2", "2/4"),
+        ("#{1 2 10}", "#{10 2 1}"),
+        ("{:a 1 :b #{1 2}}", "{:b #{2 1} :a 1}"),
+        ("#uuid \"AB\"", "#uuid \"ab\""),
+    ] {
+        assert_eq!(told(written, seen).as_deref(), Ok(""), "{written} {seen}");
+    }
+    for (written, seen) in [("1", "1.0"), ("#{1 2}", "[1 2]"), ("#foo 1", "1"), ("1", "\"1\"")] {
+        let broken = told(written, seen);
+        assert_eq!(broken.as_deref(), Ok("no order of the operations"), "{written} {seen}");
+    }
+    for (written, seen) in [(":a", "\"a\""), ("a", ":a"), ("true", "\"true\""), ("[:a]", "[a]")] {
+        let refused = told(written, seen).unwrap_err();
+        assert!(refused.contains("another form"), "{written} {seen}: {refused}");
+    }
+}
+
 #[test]
 fn a_bank_has_the_total_of_its_first_reads() {
     let first = [(0, "invoke", "read", "nil"), (0, "ok", "read", "{0 60, 1 40}")];

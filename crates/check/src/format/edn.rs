@@ -1,16 +1,19 @@
 //! EDN, the notation of Clojure's data, as far as histories use it.
 //!
 //! ```text
-//!   nil  true  -12  1.5  "text"  :keyword  symbol  (list)  [vector]  #{set}  {:a map}
-//!   #jepsen.history.Op{:tagged 1}   #_ discarded   ; comment   , is a space
+//!   nil  true  -12  1.5  1/2  \c  "text"  :keyword  symbol  (list)  [vector]  #{set}  {:a map}
+//!   #jepsen.history.Op{:tagged 1}   #uuid "…"   #_ discarded   ; comment   , is a space
 //! ```
 //!
-//! A tag is left out and its value kept. Source: <https://github.com/edn-format/edn>.
+//! What Clojure has for equal is one value here, however it is written ([`super::edn_words`]): sets
+//! and maps are kept in one order, and a list is the vector of its items. The tag of a collection
+//! is left out; that of a word is a part of it. Source: <https://github.com/edn-format/edn>.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
 use dbdyno_json::stands_twice;
 
+use super::edn_words::{canonical_atom, canonical_character, string_content, tagged_word};
 use crate::bad_input::{BadInput, bad_input_at};
 use crate::builder::NameForm;
 
@@ -18,21 +21,24 @@ use crate::builder::NameForm;
 const DEPTH_AT_MOST: usize = 64;
 /// Values within one at most: with their vectors they take some 512 MiB, whatever they are.
 const VALUES_AT_MOST: usize = 3_000_000;
-/// Keys of a map of which each is held against each other one: an operation has some six.
-const FEW: usize = 16;
+/// What follows two signs instead of a tag: numbers that have no digits.
+const WITHOUT_DIGITS: [&str; 3] = ["#Inf", "#-Inf", "#NaN"];
 
 /// A value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Edn<'a> {
     Nil,
     /// `:name`, without the colon.
     Keyword(&'a str),
-    /// A number, a symbol, `true` or `false`, as it is written; a whole number in one way.
-    Atom(&'a str),
-    /// A string, as it is written between its quotes.
-    Text(&'a str),
-    /// A list, vector or set.
+    /// A number, a symbol, a character, `true` or `false`, or a word with its tag.
+    Atom(Cow<'a, str>),
+    /// A string.
+    Text(Cow<'a, str>),
+    /// A list or vector.
     Items(Vec<Edn<'a>>),
+    /// In rising order.
+    Set(Vec<Edn<'a>>),
+    /// In the order of the keys.
     Map(Vec<(Edn<'a>, Edn<'a>)>),
 }
 
@@ -46,17 +52,18 @@ impl<'a> Edn<'a> {
     /// The items of a list, vector or set.
     pub(super) fn as_items(&self) -> Option<&[Edn<'a>]> {
         match self {
-            Edn::Items(items) => Some(items),
+            Edn::Items(items) | Edn::Set(items) => Some(items),
             _ => None,
         }
     }
 
-    /// How it is written, of what is one word.
-    pub(super) fn as_word(&self) -> Option<&'a str> {
+    /// What is one word, without what shows its form.
+    pub(super) fn as_word(&self) -> Option<&str> {
         match self {
-            Edn::Keyword(word) | Edn::Atom(word) | Edn::Text(word) => Some(word),
+            Edn::Keyword(word) => Some(word),
+            Edn::Atom(word) | Edn::Text(word) => Some(word),
             Edn::Nil => Some("nil"),
-            Edn::Items(_) | Edn::Map(_) => None,
+            Edn::Items(_) | Edn::Set(_) | Edn::Map(_) => None,
         }
     }
 
@@ -69,18 +76,28 @@ impl<'a> Edn<'a> {
         }
     }
 
-    /// As it is written, but for spaces; what a map or tag looks like does not matter here.
+    /// A word without what shows its form, or a collection as Clojure writes it.
     pub(super) fn to_text(&self) -> String {
-        let many = |items: &[Edn<'_>]| items.iter().map(Edn::to_text).collect::<Vec<_>>().join(" ");
+        self.as_word().map_or_else(|| self.to_notation(), str::to_owned)
+    }
+
+    /// As Clojure writes it: equal values have one notation, and others another.
+    pub(super) fn to_notation(&self) -> String {
+        let many =
+            |items: &[Edn<'_>]| items.iter().map(Edn::to_notation).collect::<Vec<_>>().join(" ");
         match self {
+            Edn::Nil => "nil".to_owned(),
+            Edn::Keyword(word) => format!(":{word}"),
+            Edn::Atom(word) => word.to_string(),
+            Edn::Text(text) => format!("{text:?}"),
             Edn::Items(items) => format!("[{}]", many(items)),
+            Edn::Set(items) => format!("#{{{}}}", many(items)),
             Edn::Map(pairs) => {
                 let pair = |(key, value): &(Edn<'_>, Edn<'_>)| {
-                    format!("{} {}", key.to_text(), value.to_text())
+                    format!("{} {}", key.to_notation(), value.to_notation())
                 };
                 format!("{{{}}}", pairs.iter().map(pair).collect::<Vec<_>>().join(" "))
             }
-            word => word.as_word().unwrap_or_default().to_owned(),
         }
     }
 
@@ -91,34 +108,6 @@ impl<'a> Edn<'a> {
             _ => None,
         }
     }
-}
-
-/// A whole number without the mark of its precision and without a plus: `1N` and `+1` are the key
-/// that `1` is, and `-0` is `0`.
-fn without_mark(word: &str) -> &str {
-    let number = word.strip_suffix('N').unwrap_or(word);
-    let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
-    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    match number.as_bytes().first() {
-        _ if !is_whole => word,
-        Some(b'-') if digits != "0" => number,
-        _ => digits,
-    }
-}
-
-/// Whether Clojure reads a word as a number that is none of decimal digits as they stand: `010` is
-/// 8 there, `0x10` and `2r1` are 16 and 1, and `08` is an error. EDN has none of them.
-fn is_of_another_base(word: &str) -> bool {
-    let number = word.strip_suffix('N').unwrap_or(word);
-    let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
-    let Some((base, rest)) = digits.split_once(['x', 'X', 'r', 'R']) else {
-        let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
-        return is_whole && digits.len() > 1 && digits.starts_with('0');
-    };
-    (1..=2).contains(&base.len())
-        && base.bytes().all(|byte| byte.is_ascii_digit())
-        && !rest.is_empty()
-        && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Reads one value after the other.
@@ -239,15 +228,8 @@ impl<'a> Reader<'a> {
             Some(b'(') => self.many(b')', depth).map(Edn::Items),
             Some(b'{') => self.map(depth),
             Some(b'"') => self.string(),
-            Some(b'#') => {
-                self.at += 1;
-                if self.peek() == Some(b'{') {
-                    return self.many(b'}', depth).map(Edn::Items);
-                }
-                self.token();
-                self.skip(depth)?;
-                self.value(depth + 1)
-            }
+            Some(b'#') => self.tagged_value(depth),
+            Some(b'\\') => self.character_value(),
             Some(b':') => {
                 self.at += 1;
                 match self.token() {
@@ -255,16 +237,76 @@ impl<'a> Reader<'a> {
                     word => Ok(Edn::Keyword(word)),
                 }
             }
-            Some(other) => match self.token() {
-                "" => self.bad(format!("{} stands where a value should be", char::from(other))),
-                "nil" => Ok(Edn::Nil),
-                word if is_of_another_base(word) => self.bad(format!(
-                    "{word} is no number of EDN, and Clojure reads it in another base, or not at \
-                     all; write it in decimal digits, without a zero before them"
-                )),
-                word => Ok(Edn::Atom(without_mark(word))),
-            },
+            Some(other) => {
+                let begin = self.at;
+                match self.token() {
+                    "" => self.bad(format!("{} stands where a value should be", char::from(other))),
+                    "nil" => Ok(Edn::Nil),
+                    word => self.word_at(begin, canonical_atom(word)).map(Edn::Atom),
+                }
+            }
         }
+    }
+
+    /// What a word stands for, or what is wrong with it and where it begins.
+    fn word_at<T>(&mut self, begin: usize, word: Result<T, String>) -> Result<T, BadInput> {
+        word.or_else(|what| {
+            self.at = begin;
+            self.bad(what)
+        })
+    }
+
+    /// A set, a number without digits, or a value behind a tag.
+    fn tagged_value(&mut self, depth: usize) -> Result<Edn<'a>, BadInput> {
+        let begin = self.at;
+        self.at += 1;
+        if self.peek() == Some(b'{') {
+            return self.set_value(depth);
+        }
+        let tag = self.token();
+        if tag.is_empty() || tag.starts_with('#') {
+            if WITHOUT_DIGITS.contains(&tag) {
+                return Ok(Edn::Atom(self.text[begin..self.at].into()));
+            }
+            self.at = begin;
+            return self.bad("# stands where a value should be");
+        }
+        self.skip(depth)?;
+        let value = self.value(depth + 1)?;
+        match value {
+            // Its keys are others: they are in the namespace that is the tag.
+            Edn::Map(_) if tag.starts_with(':') => {
+                Ok(Edn::Atom(format!("#{tag}{}", value.to_notation()).into()))
+            }
+            Edn::Items(_) | Edn::Set(_) | Edn::Map(_) => Ok(value),
+            word => {
+                let word =
+                    tagged_word(tag, word.as_word().unwrap_or_default(), &word.to_notation());
+                self.word_at(begin, word).map(|word| Edn::Atom(word.into()))
+            }
+        }
+    }
+
+    /// A backslash, the character behind it, and what may follow that.
+    fn character_value(&mut self) -> Result<Edn<'a>, BadInput> {
+        let begin = self.at;
+        let rest = &self.text[begin + 1..];
+        self.at += 1 + rest.chars().next().map_or(0, char::len_utf8);
+        self.token();
+        let name = &self.text[begin + 1..self.at];
+        self.word_at(begin, canonical_character(name)).map(|word| Edn::Atom(word.into()))
+    }
+
+    /// A set, of which the sign has been read.
+    fn set_value(&mut self, depth: usize) -> Result<Edn<'a>, BadInput> {
+        let begin = self.at - 1;
+        let mut items = self.many(b'}', depth)?;
+        items.sort_unstable();
+        if let Some(both) = items.windows(2).find(|both| both[0] == both[1]) {
+            self.at = begin;
+            return self.bad(format!("a set has {} twice", both[0].to_notation()));
+        }
+        Ok(Edn::Set(items))
     }
 
     fn many(&mut self, end: u8, depth: usize) -> Result<Vec<Edn<'a>>, BadInput> {
@@ -282,28 +324,29 @@ impl<'a> Reader<'a> {
 
     fn map(&mut self, depth: usize) -> Result<Edn<'a>, BadInput> {
         self.at += 1;
-        let (mut pairs, mut begins) = (Vec::new(), Vec::new());
+        let mut pairs = Vec::new();
         loop {
             self.skip(depth)?;
             if self.peek() == Some(b'}') {
                 self.at += 1;
                 break;
             }
-            begins.push(self.at);
+            let begin = self.at;
             let key = self.value(depth + 1)?;
             self.skip(depth)?;
             if self.peek() == Some(b'}') {
                 self.at += 1;
                 return self.bad("a map ends after a key without a value");
             }
-            pairs.push((key, self.value(depth + 1)?));
+            pairs.push((key, self.value(depth + 1)?, begin));
         }
-        if let Some(twice) = twice(&pairs) {
-            let key = pairs[twice].0.to_text();
-            self.at = begins[twice];
-            return self.bad(stands_twice(&key));
+        pairs.sort_by(|one, other| one.0.cmp(&other.0));
+        let twice = pairs.windows(2).filter(|both| both[0].0 == both[1].0);
+        if let Some([_, (key, _, begin)]) = twice.min_by_key(|both| both[1].2) {
+            self.at = *begin;
+            return self.bad(stands_twice(&key.to_text()));
         }
-        Ok(Edn::Map(pairs))
+        Ok(Edn::Map(pairs.into_iter().map(|(key, value, _)| (key, value)).collect()))
     }
 
     fn string(&mut self) -> Result<Edn<'a>, BadInput> {
@@ -313,7 +356,8 @@ impl<'a> Reader<'a> {
             match byte {
                 b'"' if !is_escaped => {
                     self.at = first + place + 1;
-                    return Ok(Edn::Text(&self.text[first..first + place]));
+                    let text = string_content(&self.text[first..first + place]);
+                    return self.word_at(first - 1, text).map(Edn::Text);
                 }
                 b'\\' => is_escaped = !is_escaped,
                 _ => is_escaped = false,
@@ -325,26 +369,19 @@ impl<'a> Reader<'a> {
     /// Characters up to a space, a bracket or the like; empty if none is there.
     fn token(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
-        let end = rest
-            .find(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"') || is_bracket(c))
-            .unwrap_or(rest.len());
+        let end = rest.find(ends_word).unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
     }
 }
 
-/// The first pair whose key an earlier one has: EDN has each key of a map once.
-fn twice(pairs: &[(Edn<'_>, Edn<'_>)]) -> Option<usize> {
-    if pairs.len() <= FEW {
-        return (0..pairs.len())
-            .find(|at| pairs[..*at].iter().any(|(key, _)| *key == pairs[*at].0));
-    }
-    let mut seen = HashSet::with_capacity(pairs.len());
-    (0..pairs.len()).find(|at| !seen.insert(&pairs[*at].0))
+/// Whether a text is one word from its beginning to its end.
+pub(super) fn is_word(text: &str) -> bool {
+    !text.contains(ends_word)
 }
 
-fn is_bracket(c: char) -> bool {
-    matches!(c, '(' | ')' | '[' | ']' | '{' | '}')
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | ';' | '"' | '(' | ')' | '[' | ']' | '{' | '}')
 }
 
 #[cfg(test)]
@@ -363,6 +400,10 @@ mod tests {
         assert_eq!(first("#_ #_ 1 2 3").unwrap(), 11);
     }
 
+    fn one(text: &str) -> Edn<'_> {
+        Reader::new(text).next().unwrap().unwrap().0
+    }
+
     #[test]
     fn values_are_read_and_what_is_no_value_passed_over() {
         let text = "; head\n#a.b{:k [1, -2N \"x\\\"y\"] #_ gone :n nil} (:a b #{})";
@@ -370,42 +411,47 @@ mod tests {
         let (map, line, column) = reader.next().unwrap().unwrap();
         assert_eq!((line, column), (2, 1));
         let items = map.get("k").unwrap().as_items().unwrap();
-        assert_eq!(items, [Edn::Atom("1"), Edn::Atom("-2"), Edn::Text("x\\\"y")]);
+        assert_eq!(
+            items,
+            [Edn::Atom("1".into()), Edn::Atom("-2".into()), Edn::Text("x\"y".into())]
+        );
         assert_eq!(map.get("n"), Some(&Edn::Nil));
         let (list, _, column) = reader.next().unwrap().unwrap();
-        assert_eq!(list.as_items().unwrap()[2], Edn::Items(Vec::new()));
+        assert_eq!(list.as_items().unwrap()[2], Edn::Set(Vec::new()));
         assert_eq!(column, 41);
         assert_eq!(reader.next(), Ok(None));
     }
 
+    /// What Clojure has for equal, in lines; those of two lines are not equal there.
     #[test]
-    fn a_whole_number_is_one_however_it_is_marked() {
-        for (written, read) in [
-            ("1N", "1"),
-            ("+1", "1"),
-            ("-0", "0"),
-            ("-12N", "-12"),
-            ("N", "N"),
-            ("1.5N", "1.5N"),
-            ("x1N", "x1N"),
-            ("+", "+"),
-        ] {
-            let value = Reader::new(written).next().unwrap().unwrap().0;
-            assert_eq!(value, Edn::Atom(read), "{written}");
-        }
-    }
-
-    /// Clojure's `(clojure.edn/read-string "010")` is 8: a bank of 45 and 55 was one of 37 and 45.
-    #[test]
-    fn numbers_of_another_base_are_refused() {
-        for word in ["010", "08", "+01", "-007", "01N", "0x10", "0XfN", "2r101", "36rZ", "-16rff"] {
-            let wrong = Reader::new(word).next().unwrap_err().to_string();
-            assert!(wrong.contains("no number of EDN"), "{word}: {wrong}");
-        }
-        for word in
-            ["0", "-0", "10", "0N", "0.5", "1e05", "x01", "100r1", "r1", "1r", "x", "2026-01-02"]
-        {
-            assert!(Reader::new(word).next().is_ok(), "{word}");
+    fn equal_values_have_one_notation_and_others_another() {
+        let lines = [
+            &["[1 \"a\" :b]", "(1N \"\\u0061\" , :b)", "#some.Record [0x1 \"\\141\" :b]"][..],
+            &["[1 a :b]"],
+            &["[1 :a b]"],
+            &["[\"1 a\" :b]"],
+            &["#{1 2}", "#{2 1}", "#{+2 1N}"],
+            &["[1 2]"],
+            &["{1 2}"],
+            &["{:a 1 :b #{1 2}}", "{:b #{2 1}, :a 1}"],
+            &["{:a 1 \"b\" #{1 2}}"],
+            &["[\\a \\( \\newline]", "[\\u0061 \\u0028 \\o12]"],
+            &["##Inf", "1e999"],
+            &["##-Inf"],
+            &["##NaN"],
+            &["#foo \"x\"", "#foo \"\\u0078\""],
+            &["#foo :x"],
+            &["#foo x"],
+            &["#uuid \"AB\"", "#uuid \"ab\""],
+            &["#:n{:a 1}"],
+            &["{:a 1}"],
+            &["[#object[a.B 0x5e3f \"a.B@5e3f\"]]"],
+        ];
+        let mut seen = std::collections::HashSet::new();
+        for line in lines {
+            let read: Vec<_> = line.iter().map(|text| one(text).to_notation()).collect();
+            assert!(read.iter().all(|text| *text == read[0]), "{line:?}: {read:?}");
+            assert!(seen.insert(read[0].clone()), "{line:?} is another line's: {}", read[0]);
         }
     }
 
@@ -429,5 +475,12 @@ mod tests {
         assert_eq!(told("[1"), "line 1, column 3: the file ends where a value should be");
         assert_eq!(told("\"a"), "line 1, column 1: a string without an end");
         assert!(told(&"[".repeat(100)).contains("more than 64 times"));
+        assert_eq!(told("[1 #{2 3 +2}]"), "line 1, column 4: a set has 2 twice");
+        assert!(told("{:b 1 :a 2 :a 3 :b 4}").starts_with("line 1, column 12: the name \"a\""));
+        for (none, place) in
+            [("[1 010]", 4), ("[\\foo]", 2), ("[\"a\\d\"]", 2), ("[# 1]", 2), ("##x", 1)]
+        {
+            assert!(told(none).starts_with(&format!("line 1, column {place}: ")), "{}", told(none));
+        }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn read(
     let mut told = ElleCollector { builder, open, sessions, unit, entries, has_begun: true };
     let mut count = 0;
     while let Some((map, line, column)) = reader.next_item()? {
-        told.map(&map, (line, column), count).map_err(|what| bad_input_at(line, column, what))?;
+        told.map(map, (line, column), count).map_err(|what| bad_input_at(line, column, what))?;
         count += 1;
     }
     let mut open: Vec<Open<'_>> = told.open.drain().map(|(_, open)| open).collect();
@@ -49,7 +49,8 @@ pub(super) fn read(
     for open in open {
         let by =
             By { process: &open.process, index: open.index, lines: (open.place.0, open.place.0) };
-        told.end(&by, open.function, &open.value, TransactionOutcome::Unknown, open.time, u64::MAX)
+        let (function, value) = (function_of(&open.map), value_of(&open.map));
+        told.end(&by, function, value, TransactionOutcome::Unknown, open.time, u64::MAX)
             .map_err(|what| bad_input_at(open.place.0, open.place.1, what))?;
     }
     let late = told.entries.late_beginning();
@@ -64,13 +65,20 @@ pub(super) fn read(
 /// A transaction that was asked for and not answered.
 struct Open<'a> {
     process: String,
-    value: Edn<'a>,
+    map: Edn<'a>,
     time: u64,
     /// The number of the map in the file, and where that stands.
     count: u64,
     place: (usize, usize),
     index: Option<u64>,
-    function: Option<&'a str>,
+}
+
+fn value_of<'m, 'a>(map: &'m Edn<'a>) -> &'m Edn<'a> {
+    map.get("value").unwrap_or(&Edn::Nil)
+}
+
+fn function_of<'m>(map: &'m Edn<'_>) -> Option<&'m str> {
+    map.get("f").and_then(Edn::as_word)
 }
 
 /// The process that did something, and where that stands.
@@ -93,23 +101,21 @@ struct ElleCollector<'a> {
 }
 
 impl<'a> ElleCollector<'a> {
-    fn map(&mut self, map: &Edn<'a>, place: (usize, usize), count: u64) -> Result<(), String> {
+    fn map(&mut self, map: Edn<'a>, place: (usize, usize), count: u64) -> Result<(), String> {
         let index = map.get("index").and_then(Edn::as_number);
         self.entries.note_index(index);
-        if is_of_nemesis(map) {
+        if is_of_nemesis(&map) {
             return Ok(());
         }
-        let event = event_of(map, ":value")?;
+        let event = event_of(&map, ":value")?;
         // Without a process the client is not known, and no two have a session in common.
         let process = map.get("process").and_then(Edn::as_word).unwrap_or_default().to_owned();
         let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::as_number);
         let time = time.unwrap_or(count);
-        let value = map.get("value").cloned().unwrap_or(Edn::Nil);
-        let function = map.get("f").and_then(Edn::as_word);
         let Event::Ended(outcome) = event else {
             let name = process.clone();
             self.entries.note_beginning(&name);
-            let open = Open { process, value, time, count, place, index, function };
+            let open = Open { process, map, time, count, place, index };
             let before = self.open.insert(name.clone(), open);
             let name = if name.is_empty() { "without a name" } else { &name };
             return before.map_or(Ok(()), |before| Err(begun_twice(name, before.place.0)));
@@ -117,16 +123,17 @@ impl<'a> ElleCollector<'a> {
         let open = self.open.remove(&process);
         let is_cut = open.is_none() && self.entries.note_cut_end(&process);
         self.has_begun &= open.is_some() || is_cut || outcome != TransactionOutcome::Ok;
-        let function = function.or(open.as_ref().and_then(|open| open.function));
+        let begun_map = open.as_ref().map(|open| &open.map);
+        let function = function_of(&map).or(begun_map.and_then(function_of));
         let unknown = if is_cut { 0 } else { time };
         let begun = open.as_ref().map_or(unknown, |open| open.time);
         let begun_at = open.as_ref().map_or(place.0, |open| open.place.0);
-        let value = match open {
-            Some(open) if value == Edn::Nil => open.value,
-            _ => value,
+        let value = match begun_map {
+            Some(begun) if *value_of(&map) == Edn::Nil => value_of(begun),
+            _ => value_of(&map),
         };
         let by = By { process: &process, index, lines: (begun_at, place.0) };
-        self.end(&by, function, &value, outcome, begun, time)
+        self.end(&by, function, value, outcome, begun, time)
     }
 
     fn end(

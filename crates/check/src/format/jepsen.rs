@@ -28,7 +28,7 @@ pub(super) fn event_of(map: &Edn<'_>, wanted: &str) -> Result<Event, String> {
 }
 
 /// The process that did it.
-pub(super) fn process_of<'a>(map: &Edn<'a>) -> &'a str {
+pub(super) fn process_of<'m>(map: &'m Edn<'_>) -> &'m str {
     map.get("process").and_then(Edn::as_word).unwrap_or("0")
 }
 

@@ -8,6 +8,7 @@
 
 use serde_json::Value;
 
+use super::edn::is_word;
 use super::elle;
 use crate::bad_input::{BadInput, bad_json};
 use crate::history::History;
@@ -59,15 +60,22 @@ fn write_map(edn: &mut String, map: &Value) {
         }
         edn.push_str(&format!(":{name} "));
         match value {
-            Value::String(word) if name != "value" => {
-                edn.push(':');
-                edn.push_str(word.trim_start_matches(':'));
-            }
+            Value::String(word) if name != "value" => write_keyword(edn, word),
             value => write_value(edn, value, Place::Whole),
         }
         edn.push(' ');
     }
     edn.push_str("}\n");
+}
+
+/// A word as a keyword, as far as it can be one: what ends a word must not end this one.
+fn write_keyword(edn: &mut String, word: &str) {
+    let word = word.trim_start_matches(':');
+    if is_word(word) && !word.is_empty() {
+        edn.push_str(&format!(":{word}"));
+    } else {
+        edn.push_str(&Value::from(word).to_string());
+    }
 }
 
 /// Where in the value of an operation something stands: what a transaction does is a keyword.
@@ -87,7 +95,7 @@ fn write_value(edn: &mut String, value: &Value, place: Place) {
             for (at, item) in items.iter().enumerate() {
                 match item {
                     Value::String(word) if place == Place::Step && at == 0 => {
-                        edn.push_str(&format!(":{}", word.trim_start_matches(':')));
+                        write_keyword(edn, word);
                     }
                     item => write_value(edn, item, within),
                 }

@@ -13,7 +13,7 @@
 //! a log have its clock, which tells when a line was written and not when somebody asked: the order
 //! of the lines is what is taken.
 
-use super::edn::Reader;
+use super::edn::{Reader, is_word};
 
 /// Lines at the beginning among which an operation has to be: a log begins with what is set up.
 const LINES_MOST: usize = 20_000;
@@ -47,7 +47,7 @@ fn logged_operation(line: &str) -> Option<LoggedOperation<'_>> {
     let is_event = [":invoke", ":ok", ":fail", ":info"].contains(&event);
     let is_number = !process.is_empty() && process.bytes().all(|b| b.is_ascii_digit());
     let is_process = is_number || process.trim_start_matches(':').starts_with("nemesis");
-    let is_function = function.len() > 1 && function.starts_with(':');
+    let is_function = function.len() > 1 && function.starts_with(':') && is_word(function);
     (is_event && is_process && is_function).then_some(LoggedOperation {
         process,
         event,

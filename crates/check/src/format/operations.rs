@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use super::edn::{Edn, Reader};
 use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis, process_of};
 use crate::bad_input::{BadInput, bad_input_at};
+use crate::builder::{NameForm, NameForms};
 use crate::history::TransactionOutcome;
 use crate::late::FirstEntries;
 use crate::objects::{BEFORE_THE_FILE, Operation, Operations, Value};
@@ -68,7 +69,8 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
     if entries.iter().all(|entry| entry.index.is_some()) {
         entries.sort_by_key(|entry| entry.index);
     }
-    let mut told = OperationCollector { all: Vec::new(), open: HashMap::new(), first, unit };
+    let (all, open, forms) = (Vec::new(), HashMap::new(), NameForms::default());
+    let mut told = OperationCollector { all, open, forms, first, unit };
     for (now, entry) in (BEFORE_THE_FILE + 1..).zip(&entries) {
         told.entry(entry, now).map_err(|what| bad_input_at(entry.line, entry.column, what))?;
     }
@@ -88,6 +90,7 @@ struct OperationCollector {
     all: Vec<Operation>,
     /// By process, the operation that has not ended.
     open: HashMap<String, usize>,
+    forms: NameForms,
     first: FirstEntries,
     unit: &'static str,
 }
@@ -119,7 +122,8 @@ impl OperationCollector {
         let event = event_of(map, ":f")?;
         let process = process_of(map).to_owned();
         let function = map.get("f").and_then(Edn::as_word);
-        let value = map.get("value").map_or(Value::Nil, value_of);
+        let value =
+            map.get("value").map_or(Ok(Value::Nil), |value| value_of(value, &mut self.forms))?;
         let Event::Ended(outcome) = event else {
             let function = function.ok_or("an operation without :f")?.to_owned();
             self.first.note_beginning(&process);
@@ -160,17 +164,38 @@ impl OperationCollector {
     }
 }
 
-fn value_of(value: &Edn<'_>) -> Value {
-    match value {
+/// A value of an object; those of the same letters that are written in two forms are refused.
+fn value_of(value: &Edn<'_>, forms: &mut NameForms) -> Result<Value, String> {
+    Ok(match value {
         Edn::Nil => Value::Nil,
-        Edn::Atom(word) => {
-            let digits = word.strip_suffix('N').unwrap_or(word);
-            digits.parse().map_or_else(|_| Value::Word((*word).to_owned()), Value::Number)
+        Edn::Items(items) => Value::Items(values_of(items, forms)?),
+        Edn::Set(items) => {
+            let mut items = values_of(items, forms)?;
+            items.sort_unstable();
+            Value::Set(items)
         }
-        Edn::Keyword(word) | Edn::Text(word) => Value::Word((*word).to_owned()),
-        Edn::Items(items) => Value::Items(items.iter().map(value_of).collect()),
         Edn::Map(pairs) => {
-            Value::Map(pairs.iter().map(|(key, value)| (value_of(key), value_of(value))).collect())
+            let pairs = pairs
+                .iter()
+                .map(|(key, value)| Ok((value_of(key, forms)?, value_of(value, forms)?)));
+            let mut pairs = pairs.collect::<Result<Vec<_>, String>>()?;
+            pairs.sort_unstable();
+            Value::Map(pairs)
         }
-    }
+        Edn::Keyword(_) | Edn::Atom(_) | Edn::Text(_) => {
+            let word = value.as_word().unwrap_or_default();
+            let number = (value.name_form() == NameForm::Bare).then(|| word.parse().ok()).flatten();
+            match number {
+                Some(number) => Value::Number(number),
+                None => {
+                    forms.require_form(word, value.name_form())?;
+                    Value::Word(word.to_owned())
+                }
+            }
+        }
+    })
+}
+
+fn values_of(items: &[Edn<'_>], forms: &mut NameForms) -> Result<Vec<Value>, String> {
+    items.iter().map(|item| value_of(item, forms)).collect()
 }

@@ -9,13 +9,15 @@ pub(crate) enum Value {
     Number(i64),
     Word(String),
     Items(Vec<Value>),
+    /// In rising order.
+    Set(Vec<Value>),
     Map(Vec<(Value, Value)>),
 }
 
 impl Value {
     pub(crate) fn as_items(&self) -> Option<&[Value]> {
         match self {
-            Value::Items(items) => Some(items),
+            Value::Items(items) | Value::Set(items) => Some(items),
             _ => None,
         }
     }
@@ -36,9 +38,8 @@ impl Value {
                 .chars()
                 .map(|c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
                 .collect(),
-            Value::Items(items) => {
-                format!("[{}]", items.iter().map(Value::display_text).collect::<Vec<_>>().join(" "))
-            }
+            Value::Items(items) => format!("[{}]", display_texts(items)),
+            Value::Set(items) => format!("#{{{}}}", display_texts(items)),
             Value::Map(pairs) => {
                 let mut texts = Vec::new();
                 for (key, value) in pairs {
@@ -48,6 +49,10 @@ impl Value {
             }
         }
     }
+}
+
+fn display_texts(items: &[Value]) -> String {
+    items.iter().map(Value::display_text).collect::<Vec<_>>().join(" ")
 }
 
 /// When an operation began that began before the file: entries of it count from 1.

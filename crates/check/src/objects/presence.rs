@@ -120,7 +120,7 @@ fn look<'a>(
     wrong: &mut Wrong,
 ) -> Result<(), String> {
     let items = match &read.result {
-        Value::Items(items) => items.as_slice(),
+        Value::Items(items) | Value::Set(items) => items.as_slice(),
         Value::Nil => &[],
         other => return Err(format!("{} is no set: {}", other.display_text(), at(read))),
     };
