@@ -107,6 +107,8 @@ pub struct Modes {
     pub apart: f64,
     /// Share of the values at the upper one.
     pub share_upper: f64,
+    /// How often neighbours lie at two levels.
+    pub crossings: usize,
 }
 
 /// What one series says.

@@ -723,6 +723,7 @@ fn history_cells<'t>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::LAPSED_ALARM;
     use super::*;
     use crate::history::asked::{DecimalMark, FileAsked, OrderAsked};
     use dbdyno_model::{Better, random};
@@ -1770,12 +1771,36 @@ mod tests {
                 }
                 let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
                 let warnings = &history.series[0].warnings;
-                let told = warnings.iter().find(|one| one.code == super::super::LAPSED_ALARM);
+                let told = warnings.iter().find(|one| one.code == LAPSED_ALARM);
                 lapsed[at] += usize::from(told.is_some());
                 assert!(told.is_none_or(|one| one.text.contains("alarmed with the first")));
             }
         }
         assert!(lapsed[0] == 0 && lapsed[1] > 5, "{lapsed:?}: to the worse alone");
+    }
+
+    /// Nights of a benchmark of OCaml: of the alarms that lapsed with the latest one, the first is
+    /// to the better, and hid the one to the worse.
+    #[test]
+    fn each_alarm_that_lapses_is_looked_at() {
+        let values = [
+            5.83285, 5.82105, 5.78089, 5.80229, 6.01669, 5.91285, 5.89608, 5.77933, 5.78701,
+            5.77684, 5.75998, 5.78461, 5.81811, 5.71382, 5.67438, 5.66790, 5.66484, 5.65434,
+            5.68238, 5.67780, 5.65052, 5.65786, 5.67554, 5.64138, 5.65253, 5.68482, 5.73484,
+            5.67556, 5.70088, 5.69220, 5.67763, 5.67773, 5.74307, 5.67488, 5.72176, 5.72465,
+            5.68019, 5.70941, 5.69092, 5.68446, 5.68133, 5.82222, 5.82393, 5.82384, 5.85392,
+            5.85224, 5.84734, 5.84378, 5.87143, 5.87391, 5.83334, 5.86914, 5.85252, 5.86940,
+            5.89090, 5.89203, 5.88339, 5.85013, 5.87650, 5.85808, 5.88433, 5.87656, 5.87829,
+            5.86264, 5.89557, 5.91282, 5.88537,
+        ];
+        let row = |(at, value): (usize, &f64)| format!("{at},{value}\n");
+        let rows: String = values.iter().enumerate().map(row).collect();
+        let text = format!("build,latency_ms\n{rows}");
+        let question =
+            HistoryQuestion { look_back: 30, ..HistoryQuestion::of_figures(&["latency_ms"]) };
+        let history = of_file("f", &text, &question).unwrap();
+        let told = history.series[0].warnings.iter().find(|one| one.code == LAPSED_ALARM).unwrap();
+        assert!(told.text.contains("from value 42 on"), "{}", told.text);
     }
 
     /// Two configurations that only their arguments tell apart were one series, and what became

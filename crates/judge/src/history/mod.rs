@@ -193,7 +193,7 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
         )),
         error => error.into(),
     })?;
-    let Past { first_found, first_alarmed, lapsed, lapsed_alarm } =
+    let Past { first_found, first_alarmed, lapsed, lapsed_alarms } =
         looked_back(&values, &changes, &options, question.look_back)?;
     let causes: Vec<Vec<Cause>> =
         changes.shifts.iter().map(|shift| causes::shift_causes(shift, &raw.facts)).collect();
@@ -211,11 +211,12 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     let of_modes = stats::mode_shifts(&values, &changes, &options)?;
     let asked = values.len().saturating_sub(question.look_back.max(LOOK_BACK));
     warnings.extend(of_modes.iter().map(|shift| moved_mode(shift, raw.better, scale, asked)));
-    if let Some((shift, found_with)) = lapsed_alarm
-        && asked <= shift.first
-    {
-        warnings.extend(alarm_that_lapsed(&shift, found_with, raw.better, scale));
-    }
+    let mut recent = lapsed_alarms.iter().filter(|(shift, _)| asked <= shift.first);
+    warnings.extend(
+        recent.find_map(|(shift, found_with)| {
+            alarm_that_lapsed(shift, *found_with, raw.better, scale)
+        }),
+    );
     let of_spread = stats::spread_shift(&values, &changes, &options);
     warnings.extend(of_spread.map(|shift| moved_spread(&shift, &changes, asked)));
     warnings.extend(causes::mixed_hosts(&raw.facts));
@@ -242,8 +243,8 @@ struct Past {
     first_found: Vec<Option<usize>>,
     first_alarmed: Vec<Option<usize>>,
     lapsed: Vec<LapsedShift>,
-    /// The one of those that alarmed with the most values, and with how many.
-    lapsed_alarm: Option<(Shift, usize)>,
+    /// Those of them that alarmed, and with how many values at most; in falling order of these.
+    lapsed_alarms: Vec<(Shift, usize)>,
 }
 
 /// When each shift was first found, and which shifts were found and are not any more.
@@ -273,10 +274,11 @@ fn looked_back(
             }
         }
     }
-    let lapsed_alarm = lapsed.iter().find(|(shift, _)| shift.weight == ShiftWeight::Alarm).cloned();
+    let alarms = lapsed.iter().filter(|(shift, _)| shift.weight == ShiftWeight::Alarm);
+    let lapsed_alarms = alarms.cloned().collect();
     let lapsed = lapsed.into_iter();
     let lapsed = lapsed.map(|(shift, found_with)| LapsedShift { first: shift.first, found_with });
-    Ok(Past { first_found, first_alarmed, lapsed: lapsed.collect(), lapsed_alarm })
+    Ok(Past { first_found, first_alarmed, lapsed: lapsed.collect(), lapsed_alarms })
 }
 
 fn notes(count: usize, changes: &SeriesChanges, scale: ChangeScale) -> Vec<Warning> {
@@ -312,16 +314,33 @@ fn notes(count: usize, changes: &SeriesChanges, scale: ChangeScale) -> Vec<Warni
         );
         notes.push(Warning::new(Severity::Caution, "slides", text));
     }
-    if let Some(Modes { apart, share_upper }) = changes.modes {
-        let text = format!(
-            "Values jump between two levels {} apart, {:.0} % of them at the upper one; look for \
-             what differs from run to run, such as memory layout, placement or a second host.",
-            size_written(apart, scale).trim_start_matches('+'),
-            100.0 * share_upper
-        );
-        notes.push(Warning::new(Severity::Caution, "two-modes", text));
-    }
+    notes.extend(changes.modes.map(|modes| two_modes(&modes, count - changes.strays.len(), scale)));
     notes
+}
+
+/// Two levels of `count` values, between which they go from run to run, or stay for some.
+fn two_modes(modes: &Modes, count: usize, scale: ChangeScale) -> Warning {
+    let Modes { apart, share_upper, crossings } = *modes;
+    let apart = size_written(apart, scale);
+    let levels = format!(
+        "two levels {} apart, {:.0} % of them at the upper one",
+        apart.trim_start_matches('+'),
+        100.0 * share_upper
+    );
+    let expected = 2.0 * share_upper * (1.0 - share_upper) * count as f64;
+    let text = if crossings as f64 >= expected / 2.0 {
+        format!(
+            "Values jump between {levels}; look for what differs from run to run, such as memory \
+             layout, placement or a second host."
+        )
+    } else {
+        format!(
+            "Values stay for some {:.0} runs each at {levels}; look for what lasts that long, such \
+             as a host, a setting or a set of data.",
+            count as f64 / (crossings + 1) as f64
+        )
+    };
+    Warning::new(Severity::Caution, "two-modes", text)
 }
 
 /// That a change to the worse alarmed with fewer values and is no longer found: a gate that failed

@@ -1,6 +1,8 @@
 //! A history as JSON; the names are a contract.
 
-use dbdyno_model::{BenchmarkHistory, Cause, ChangeScale, HistorySeries, NullKind, Shift, Warning};
+use dbdyno_model::{
+    BenchmarkHistory, Cause, ChangeScale, HistorySeries, Modes, NullKind, Shift, Warning,
+};
 use serde::Serialize;
 
 use super::words;
@@ -85,6 +87,12 @@ struct SlideEntry {
 struct ModesEntry {
     apart: f64,
     share_upper: f64,
+    crossings: usize,
+}
+
+fn modes_entry(modes: Modes) -> ModesEntry {
+    let Modes { apart, share_upper, crossings } = modes;
+    ModesEntry { apart, share_upper, crossings }
 }
 
 #[derive(Serialize)]
@@ -139,9 +147,7 @@ fn series(series: &HistorySeries) -> SeriesEntry<'_> {
             .iter()
             .map(|slide| SlideEntry { from: slide.from, to: slide.to, change: slide.size })
             .collect(),
-        modes: changes
-            .modes
-            .map(|modes| ModesEntry { apart: modes.apart, share_upper: modes.share_upper }),
+        modes: changes.modes.map(modes_entry),
         autocorrelation: changes.autocorrelation,
         lapsed: series
             .lapsed

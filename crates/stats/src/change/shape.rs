@@ -270,12 +270,13 @@ pub(crate) fn find_modes(left: &[f64], scale: ChangeScale) -> Option<Modes> {
     let two = best.loss + 4.0 * n.ln();
     let share = best.share_upper;
     let middle = f64::midpoint(best.lower, best.upper);
-    let sides = left.windows(2).filter(|two| (two[0] < middle) != (two[1] < middle));
-    let is_sound = sides.count() >= CROSSINGS_LEAST
+    let crossed = left.windows(2).filter(|two| (two[0] < middle) != (two[1] < middle));
+    let crossings = crossed.count();
+    let is_sound = crossings >= CROSSINGS_LEAST
         && (MODE_SHARE_LEAST..=1.0 - MODE_SHARE_LEAST).contains(&share)
         && best.upper - best.lower >= APART_LEAST * best.variance.sqrt();
-    (is_sound && two + MODES_MARGIN < one)
-        .then(|| Modes { apart: reported_size(best.upper - best.lower, scale), share_upper: share })
+    let apart = reported_size(best.upper - best.lower, scale);
+    (is_sound && two + MODES_MARGIN < one).then_some(Modes { apart, share_upper: share, crossings })
 }
 
 /// Two normal distributions with one deviation.

@@ -29,9 +29,11 @@ const VALUES_MOST: usize = 40;
 const DEVIATIONS_LEAST: f64 = 3.5;
 /// The same of the latest values, beside those next to them alone.
 const DEVIATIONS_OF_LATEST: f64 = 3.0;
-/// So many before them, at least, and on each side, at most.
+/// So many before them, at least and at most.
 const BEFORE_LEAST: usize = 8;
-const SIDE_MOST: usize = 20;
+const BEFORE_MOST: usize = 20;
+/// So many of the latest ones, at most: a level that is not proved stays one for as long.
+const LATEST_MOST: usize = 40;
 
 /// A step that is not proved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,9 +107,9 @@ fn widest_parting(values: &[f64]) -> Option<Parting> {
 fn latest_parting(values: &[f64]) -> Option<Parting> {
     let n = values.len();
     let mut clearest: Option<Parting> = None;
-    for count in LEVEL_LEAST..=SIDE_MOST.min(n.saturating_sub(BEFORE_LEAST)) {
+    for count in LEVEL_LEAST..=LATEST_MOST.min(n.saturating_sub(BEFORE_LEAST)) {
         let first = n - count;
-        let nearest = first.saturating_sub(SIDE_MOST);
+        let nearest = first.saturating_sub(BEFORE_MOST);
         let mut begins = nearest..=first - BEFORE_LEAST;
         let Some(from) = begins.find(|&from| gap(&values[from..first], &values[first..]) > 0.0)
         else {
@@ -207,6 +209,29 @@ mod tests {
             let (is_found, unproved) = told(&values[..count]);
             let is_named = unproved.is_some_and(|step| step.after > step.before);
             assert!(is_found || is_named, "{count}");
+        }
+    }
+
+    /// Seconds of a nightly benchmark of OCaml, which fell, and rose by 3 % for the latest 29: with
+    /// 21 values of the new level it was no change any more.
+    #[test]
+    fn a_level_that_stays_is_named_for_as_long_as_it_is_not_proved() {
+        let values = [
+            5.833, 5.821, 5.781, 5.802, 6.017, 5.913, 5.896, 5.779, 5.787, 5.777, 5.760, 5.785,
+            5.818, 5.714, 5.674, 5.668, 5.665, 5.654, 5.682, 5.678, 5.651, 5.658, 5.676, 5.641,
+            5.653, 5.685, 5.735, 5.676, 5.701, 5.692, 5.678, 5.678, 5.743, 5.675, 5.722, 5.725,
+            5.680, 5.709, 5.691, 5.684, 5.681, 5.822, 5.824, 5.824, 5.854, 5.852, 5.847, 5.844,
+            5.871, 5.874, 5.833, 5.869, 5.853, 5.869, 5.891, 5.892, 5.883, 5.850, 5.876, 5.858,
+            5.884, 5.877, 5.878, 5.863, 5.896, 5.913, 5.885, 5.847, 5.816, 5.840,
+        ];
+        for count in 46..=values.len() {
+            let options = ChangeOptions::with_budget(0.02);
+            let changes = change_points(&values[..count], &options).unwrap();
+            let unproved = unproved_step(&values[..count], &changes, &options);
+            let is_found = changes.shifts.iter().any(|shift| shift.first.abs_diff(41) <= 2);
+            let is_named = unproved.is_some_and(|step| step.first.abs_diff(41) <= 3);
+            // With 57 to 59 values it is a slide, which is told as well.
+            assert!(is_found || is_named || !changes.slides.is_empty(), "{count}: {unproved:?}");
         }
     }
 
