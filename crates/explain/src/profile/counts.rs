@@ -25,21 +25,23 @@ const PERIOD_LEAST: f64 = 1_000.0;
 /// How far a multiple of a period may be from a whole one.
 const ROUNDING: f64 = 1e-6;
 
-/// The weight of one sample; none where weights do not look like numbers of samples.
-pub(super) fn weight_of_sample(weights: &[f64]) -> Option<f64> {
-    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+/// The weight of one sample, of weights and how many stacks have each; none where they do not look
+/// like numbers of samples.
+pub(super) fn weight_of_sample(weights: &[(f64, u64)]) -> Option<f64> {
+    let least = weights.iter().map(|(weight, _)| *weight).fold(f64::INFINITY, f64::min);
     let is_period = least >= PERIOD_LEAST && least.is_finite();
     if least != 1.0 && !is_period {
         return None;
     }
-    let (mut ones, mut few, all) = (0_u64, 0_u64, weights.len() as u64);
-    for weight in weights {
+    let (mut ones, mut few, mut all) = (0, 0, 0);
+    for (weight, stacks) in weights {
         let times = weight / least;
         if (times - times.round()).abs() > ROUNDING {
             return None;
         }
-        ones += u64::from(times.round() == 1.0);
-        few += u64::from(times <= FEW);
+        all += stacks;
+        ones += if times.round() == 1.0 { *stacks } else { 0 };
+        few += if times <= FEW { *stacks } else { 0 };
     }
     // A line for each sample, as of a text that nobody has summed up.
     let is_unsummed = ones == all && !is_period;

@@ -61,9 +61,10 @@ pub(super) fn frame_tree(
     let mut samples = PerArm { base: 0.0, test: 0.0 };
     for arm in Arm::BOTH {
         for text in &sides[arm] {
-            each_stack(text.stacks, text.process, &mut |stack, count| {
+            each_stack(text.stacks, text.process, &mut |seen| {
+                let count = seen.total_weight();
                 samples[arm] += count;
-                frames.add(arm, names.of(arm, stack), &common, count);
+                frames.add(arm, names.of(arm, seen.stack), &common, count);
             })?;
         }
     }
@@ -95,10 +96,11 @@ fn common(
         // By key: the samples within it, and the stack in which it was met last.
         let (mut within, mut all, mut stacks) = (Vec::<(f64, u64)>::new(), 0.0, 0);
         for text in &sides[arm] {
-            each_stack(text.stacks, text.process, &mut |stack, count| {
+            each_stack(text.stacks, text.process, &mut |seen| {
+                let count = seen.total_weight();
                 all += count;
                 stacks += 1;
-                for FunctionKey { key, .. } in names.of(arm, stack) {
+                for FunctionKey { key, .. } in names.of(arm, seen.stack) {
                     let key = *key as usize;
                     within.resize(within.len().max(key + 1), (0.0, 0));
                     if within[key].1 < stacks {

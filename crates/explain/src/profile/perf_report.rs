@@ -141,6 +141,10 @@ impl<'t> Head<'t> {
 /// # Errors
 /// A line, and why it is no report that can be read.
 pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
+    // A row has a share, and collapsed stacks are the largest of all texts: most have none.
+    if !text.contains('%') {
+        return Ok(None);
+    }
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut head = Head { sampling: perf_sampling(text), ..Head::default() };
     let (mut columns, mut threads) = (None, Threads::default());

@@ -10,6 +10,8 @@
 //! Compared by the innermost function, all threads that wait are one: a condition is waited for by
 //! whoever has nothing to do, and by whoever is held up.
 
+use std::sync::LazyLock;
+
 /// Functions that go off the processor, whole names.
 const SWITCHES: [&str; 7] = [
     "finish_task_switch",
@@ -45,6 +47,9 @@ const PRIMITIVES: &str = "schedule_timeout schedule_hrtimeout schedule_preempt i
     jdk.internal.misc.Unsafe.park sun.misc.Unsafe.park java.util.concurrent.locks. Unsafe_Park \
     Parker:: ObjectMonitor:: PlatformEvent os::PlatformEvent java.lang.Object.wait \
     LWLock PGSemaphore WaitLatch WaitEventSetWait ConditionVariableSleep ConditionVariableTimedSleep";
+/// The same, parted once: each stack of a profile is held against all of them.
+static PRIMITIVE_BEGINNINGS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| PRIMITIVES.split_whitespace().collect());
 
 /// System calls that wait for anything: they tell something unless a wrapper called them.
 const CALLS: [&str; 16] = [
@@ -94,7 +99,7 @@ fn is_primitive(function: &str) -> bool {
     let whole = function.trim_start();
     is_switch(function)
         || bare(function) == "futex_wait"
-        || PRIMITIVES.split_whitespace().any(|begin| whole.starts_with(begin))
+        || PRIMITIVE_BEGINNINGS.iter().any(|begin| whole.starts_with(begin))
         || has_no_name(function)
 }
 

@@ -21,13 +21,21 @@ pub(super) struct Sighting<'s> {
     pub(super) program: &'s str,
     /// Its functions, the outermost first.
     pub(super) stack: &'s [&'s str],
+    /// What it weighs each time.
     pub(super) weight: f64,
+    /// How often it was seen with this weight.
+    pub(super) times: u64,
 }
 
 impl<'s> Sighting<'s> {
     /// Of a text that does not tell programs.
     pub(super) fn new(stack: &'s [&'s str], weight: f64) -> Sighting<'s> {
-        Sighting { program: "", stack, weight }
+        Sighting { program: "", stack, weight, times: 1 }
+    }
+
+    /// What it weighs, all times together.
+    pub(super) fn total_weight(&self) -> f64 {
+        self.weight * self.times as f64
     }
 
     /// Whether no program worked: the idle task, with the interrupts that it serves, or a function
@@ -164,15 +172,15 @@ impl Programs {
     /// Notes a stack; whether it counts, for it is not idle and of the process that is asked for.
     pub(super) fn note_stack(&mut self, seen: &Sighting<'_>, process: Option<&str>) -> bool {
         if seen.is_idle() {
-            self.idle += seen.weight;
+            self.idle += seen.total_weight();
             return false;
         }
         match self.weights.get_mut(seen.program) {
-            Some(weight) => *weight += seen.weight,
+            Some(weight) => *weight += seen.total_weight(),
             None => {
                 let is_full = self.weights.len() >= NAMES_MOST;
                 let program = if is_full { OTHERS } else { seen.program };
-                *self.weights.entry(program.to_owned()).or_default() += seen.weight;
+                *self.weights.entry(program.to_owned()).or_default() += seen.total_weight();
             }
         }
         // What was left out of an excerpt has no program.

@@ -36,7 +36,7 @@ pub fn read(text: &str) -> Result<Profile, ProfileError> {
 /// The first line that is no stack, a file without any, and one without the program.
 pub fn read_process(text: &str, process: Option<&str>) -> Result<Profile, ProfileError> {
     let mut sums = Sums::default();
-    let (form, programs) = each_stack(text, process, &mut |stack, count| sums.add(stack, count))?;
+    let (form, programs) = each_stack(text, process, &mut |seen| sums.add(seen))?;
     if sums.is_endless() {
         return Err(ProfileError::new(
             0,
@@ -114,7 +114,7 @@ fn is_collapsed(line: &str) -> bool {
 pub(super) fn each_stack(
     text: &str,
     process: Option<&str>,
-    take: &mut dyn FnMut(&[&str], f64),
+    take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<(Form, Programs), ProfileError> {
     let mut methods = MethodLines::default();
     if may_have_blocks(text) {
@@ -125,7 +125,7 @@ pub(super) fn each_stack(
     let form = each_seen(text, process, &mut |seen| {
         names.emit_written(seen, &mut |seen| {
             if programs.note_stack(seen, process) {
-                take(seen.stack, seen.weight);
+                take(seen);
             }
         });
     })?;
@@ -157,7 +157,8 @@ fn each_seen(
     match perf_report::read(text)? {
         Some(report) => {
             for row in &report.rows {
-                take(&Sighting { program: row.program, stack: &[&row.name], weight: row.weight });
+                let program = row.program;
+                take(&Sighting { program, ..Sighting::new(&[&row.name], row.weight) });
             }
             Ok(report.form)
         }
@@ -170,9 +171,8 @@ fn collapsed(
     process: Option<&str>,
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
-    let mut frames: Vec<&str> = Vec::new();
-    let (mut head, mut stacks) = (CollapsedHead::default(), 0_u64);
-    let (mut all, mut counted) = (0.0, 0.0);
+    let (mut head, mut repeats) = (CollapsedHead::default(), RepeatedStacks::default());
+    let (mut stacks, mut all, mut counted) = (0_u64, 0.0, 0.0);
     for (number, line) in filled_lines(text) {
         let line = line.trim();
         head.note_line(number, line, stacks)?;
@@ -181,13 +181,12 @@ fn collapsed(
         }
         let (stack, count) = stack_and_count(number, line)?;
         let weight = count * head.period.unwrap_or(1.0);
-        frames.clear();
-        split_frames(without_waker(stack), &mut frames);
         (stacks, all, counted) = (stacks + 1, all + weight, counted + count);
-        // stackcollapse-perf.pl begins a stack with its process, and says so nowhere.
-        let program = frames.first().filter(|_| process.is_some());
-        take(&Sighting { program: program.copied().unwrap_or(""), stack: &frames, weight });
+        if repeats.note_stack(stack, weight) {
+            repeats.emit_sightings(process, take);
+        }
     }
+    repeats.emit_sightings(process, take);
     let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
     let samples = head.samples.or(head.period.map(|_| counted));
     let weighing = match (samples, head.event) {
@@ -197,6 +196,44 @@ fn collapsed(
     };
     let taken_for = format!("collapsed stacks{of}, {stacks} of them");
     Ok(Form { taken_for, measure: head.measure(), weighing, is_excerpt: false })
+}
+
+/// Stacks that are kept until it is known how often each was seen, at most: some 2 MiB.
+const STACKS_KEPT: usize = 1 << 14;
+
+/// Stacks as they are written, in the order in which they were seen first: a text that nobody has
+/// summed up has the same ones again and again, and each is taken apart once.
+#[derive(Default)]
+struct RepeatedStacks<'t> {
+    /// By stack and weight, as the bits of it: the place among all.
+    places: HashMap<(&'t str, u64), usize>,
+    /// With the weight, and how often each was seen.
+    stacks: Vec<(&'t str, f64, u64)>,
+}
+
+impl<'t> RepeatedStacks<'t> {
+    /// Notes a stack; whether there are as many as are kept.
+    fn note_stack(&mut self, stack: &'t str, weight: f64) -> bool {
+        let place = *self.places.entry((stack, weight.to_bits())).or_insert(self.stacks.len());
+        match self.stacks.get_mut(place) {
+            Some((.., times)) => *times += 1,
+            None => self.stacks.push((stack, weight, 1)),
+        }
+        self.stacks.len() == STACKS_KEPT
+    }
+
+    /// Gives each, and is empty afterwards.
+    fn emit_sightings(&mut self, process: Option<&str>, take: &mut dyn FnMut(&Sighting<'_>)) {
+        let mut frames: Vec<&str> = Vec::new();
+        self.places.clear();
+        for (stack, weight, times) in self.stacks.drain(..) {
+            frames.clear();
+            split_frames(without_waker(stack), &mut frames);
+            // stackcollapse-perf.pl begins a stack with its process, and says so nowhere.
+            let program = frames.first().filter(|_| process.is_some()).copied().unwrap_or("");
+            take(&Sighting { program, stack: &frames, weight, times });
+        }
+    }
 }
 
 /// The frames of a stack; `Lorg/x/Bar;::run` of Java is one.
@@ -315,8 +352,8 @@ fn without_kernel_mark(function: &str) -> &str {
 /// Functions with their callers, at most: profiles of large servers have some ten thousand.
 const PLACES_MOST: usize = 200_000;
 
-/// Stacks whose weights are looked at, at most: so many tell what they are.
-const WEIGHTS_MOST: usize = 1 << 20;
+/// Stacks whose weights are looked at, at most: so many tell what they are, and have 8 MiB.
+const WEIGHTS_MOST: usize = 1 << 19;
 
 /// Samples by number of function: a million stacks have a few thousand names.
 #[derive(Default)]
@@ -326,8 +363,9 @@ struct Sums {
     own: Vec<f64>,
     /// The same, each wait counted for the function that waits.
     waiting: Vec<f64>,
-    /// Weights of the first stacks, but for 0, and the sum of the squares of all.
-    weights: Vec<f64>,
+    /// Weights of the first stacks, but for 0, with how often each was seen.
+    weights: Vec<(f64, u64)>,
+    /// The sum of the squares of all weights.
     squares: f64,
     /// By caller, if there is one, and function.
     by_caller: HashMap<(Option<u32>, u32), f64>,
@@ -342,7 +380,8 @@ impl Sums {
         self.by_caller.len() > PLACES_MOST || self.own.len() > PLACES_MOST
     }
 
-    fn add(&mut self, stack: &[&str], count: f64) {
+    fn add(&mut self, seen: &Sighting<'_>) {
+        let Sighting { stack, weight, times, .. } = *seen;
         if self.is_endless() {
             return;
         }
@@ -358,11 +397,12 @@ impl Sums {
             }
         }
         let Some(last) = caller else { return };
-        if count > 0.0 && self.weights.len() < WEIGHTS_MOST {
-            self.weights.push(count);
+        if weight > 0.0 && self.weights.len() < WEIGHTS_MOST {
+            self.weights.push((weight, times));
         }
+        let count = seen.total_weight();
         self.total += count;
-        self.squares += count * count;
+        self.squares += weight * count;
         self.own[last as usize] += count;
         let telling = self.number(telling_function(stack));
         self.waiting[telling as usize] += count;
@@ -472,6 +512,39 @@ mod tests {
         let own = (samples(script.own["read_row(THD*)"]), samples(script.own["main"]));
         assert_eq!(own, (1.0, 1.0));
         assert_eq!(samples(script.by_caller[&key("main", "[libc.so.6]")]), 1.0);
+    }
+
+    /// A text that nobody has summed up has the same stacks again and again.
+    #[test]
+    fn a_stack_that_comes_again_is_taken_apart_once() {
+        let text = "# period: 1000\n".to_owned()
+            + &"main;work 1\nmain;rest 1\n".repeat(500)
+            + "main;work 2\n# period: 2000\nmain;rest 1\n";
+        let mut given = Vec::new();
+        let take = &mut |seen: &Sighting<'_>| {
+            given.push((seen.stack[1].to_owned(), seen.weight, seen.times));
+        };
+        each_stack(&text, None, take).unwrap();
+        let expected = [("work", 1e3, 500), ("rest", 1e3, 500), ("work", 2e3, 1), ("rest", 2e3, 1)];
+        assert!(given.iter().map(|(name, w, n)| (&**name, *w, *n)).eq(expected), "{given:?}");
+        let profile = read(&text).unwrap();
+        assert_eq!((profile.own["work"], profile.own["rest"]), (502e3, 502e3));
+        assert_eq!((profile.total, profile.unit), (1_004e3, Some(1_004e3 / 1_003.0)));
+        assert!(profile.taken_for.contains("1002 of them"), "{}", profile.taken_for);
+        // A line for each sample, however often its stack comes.
+        assert_eq!(read(&"main;work 1\n".repeat(9)).unwrap().unit, Some(1.0));
+    }
+
+    /// So many stacks are kept and no more, whatever their number in a text is.
+    #[test]
+    fn stacks_that_are_kept_have_a_limit() {
+        let lines: Vec<String> = (0..STACKS_KEPT).map(|at| format!("f{at}")).collect();
+        let mut repeats = RepeatedStacks::default();
+        let full = lines.iter().filter(|line| repeats.note_stack(line, 1.0)).count();
+        let mut given = 0;
+        repeats.emit_sightings(None, &mut |seen| given += seen.times as usize);
+        assert_eq!((full, given, repeats.stacks.len()), (1, STACKS_KEPT, 0));
+        assert!(!repeats.note_stack(&lines[0], 1.0) && repeats.places.len() == 1);
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl<'t> Stack<'t> {
     ) {
         if !self.frames.is_empty() {
             let stack: Vec<&str> = self.frames.iter().rev().map(Cow::as_ref).collect();
-            take(&Sighting { program, stack: &stack, weight });
+            take(&Sighting { program, ..Sighting::new(&stack, weight) });
             self.frames.clear();
         }
     }
@@ -134,7 +134,7 @@ impl WrittenNames {
         let is_short = seen.stack.iter().all(|name| name.len() <= NAME_MOST);
         if is_short && seen.stack.iter().all(|name| is_plainly_readable(name)) {
             let program = &cut_name(seen.program);
-            return take(&Sighting { program, stack: seen.stack, weight: seen.weight });
+            return take(&Sighting { program, ..*seen });
         }
         seen.stack.iter().for_each(|name| self.learn_name(name));
         if self.left.is_none() {
@@ -151,7 +151,7 @@ impl WrittenNames {
         });
         let names: Vec<Cow<'_, str>> = names.collect();
         let stack: Vec<&str> = names.iter().map(Cow::as_ref).collect();
-        take(&Sighting { program: &cut_name(seen.program), stack: &stack, weight: seen.weight });
+        take(&Sighting { program: &cut_name(seen.program), stack: &stack, ..*seen });
     }
 
     /// Remembers how a name is written, if it may be written otherwise than it stands.

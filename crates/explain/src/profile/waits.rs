@@ -238,9 +238,10 @@ impl WaitClassTimes {
         waited: &WaitStacks<'_>,
     ) -> Result<WaitClassTimes, ProfileError> {
         let mut threads: BTreeMap<String, Thread> = BTreeMap::new();
-        each_stack(waited.stacks, None, &mut |stack, us| {
-            let [thread, functions @ ..] = stack else { return };
-            threads.entry((*thread).to_owned()).or_default().add(dialect, functions, us);
+        each_stack(waited.stacks, None, &mut |seen| {
+            let [thread, functions @ ..] = seen.stack else { return };
+            let thread = threads.entry((*thread).to_owned()).or_default();
+            thread.add(dialect, functions, seen.total_weight());
         })?;
         let wall_us = waited.wall_ns as f64 / 1e3;
         let asked = threads.into_values().filter(|thread| {
