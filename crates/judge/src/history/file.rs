@@ -916,6 +916,16 @@ mod tests {
         assert_eq!(series_of(of_all)[2], ("failed".to_owned(), vec![35.0, 99.0]));
         let stamped = progress.replace("progress: ", "progress: 156526011");
         assert_eq!(series_of(&stamped), expected);
+        for before in ["2026-11-29 10:00:00 ", "bench-1  | ", "Nov 29 10:00:00 db pgbench[7]: "] {
+            let logged = progress.replace("progress: ", &format!("{before}progress: "));
+            assert_eq!(series_of(&logged), expected, "{before}");
+            let one_of_two = progress.replacen("progress: ", &format!("{before}progress: "), 1);
+            assert_eq!(series_of(&one_of_two), expected, "{before}");
+        }
+        let cut = format!("{progress}progress: 3.0 s, 58");
+        assert_eq!(series_of(&cut), expected);
+        let notes = of_file("f.csv", &cut, &HistoryQuestion::of_figures(&[])).unwrap().warnings;
+        assert!(notes.iter().any(|one| one.text.contains("1 lines with `progress: `")));
         let of_run = |text: &str| {
             let history = of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap();
             history.warnings.iter().any(|one| one.text.contains("intervals of one run"))

@@ -72,15 +72,21 @@ fn is_transaction(of: &[u64]) -> bool {
 }
 
 /// `progress: 5.0 s, 7100.2 tps, lat 1.12 ms …, 3 failed`: time, rate, latency and failures as they
-/// stand; no word of failures is none.
+/// stand; no word of failures is none. `ts` and logs put a time before it.
 fn progress(line: &str) -> Option<[&str; 4]> {
-    let mut parts = line.trim().strip_prefix("progress: ")?.split(", ");
+    let mut parts = behind_progress(line)?.split(", ");
     let time = parts.next()?.strip_suffix(" s")?;
     let rate = parts.next()?.strip_suffix(" tps")?;
     let latency = parts.next()?.strip_prefix("lat ")?.split(' ').next()?;
     let failed = parts.find_map(|part| part.strip_suffix(" failed")).unwrap_or("0");
     let all = [time, rate, latency, failed];
     all.iter().all(|number| number.parse::<f64>().is_ok()).then_some(all)
+}
+
+/// What stands behind `progress: `, which is the first word, or one behind a blank.
+fn behind_progress(line: &str) -> Option<&str> {
+    let (before, behind) = line.trim().split_once("progress: ")?;
+    (before.is_empty() || before.ends_with([' ', '\t'])).then_some(behind)
 }
 
 /// Reads intervals.
@@ -154,7 +160,16 @@ fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
         Row { place: Place::of_line(line), cells }
     });
     let form = "what pgbench prints with --progress";
-    Ok(table(name, form, [first, "tps", "latency_ms", "failed"], rows.collect()))
+    let mut table = table(name, form, [first, "tps", "latency_ms", "failed"], rows.collect());
+    let written = text.lines().filter(|line| behind_progress(line).is_some()).count();
+    let others = written - table.rows.len();
+    if others > 0 {
+        table.passed_over.push(format!(
+            "{others} lines with `progress: ` have no time, rate and latency as pgbench prints \
+             them and were left out."
+        ));
+    }
+    Ok(table)
 }
 
 fn another_run(of: &str) -> String {
