@@ -145,7 +145,13 @@ fn spellings_of_one_number_are_one_value() {
     let text = |written: &str| read(&format!("w(1,{written},0,0)\nr(1,5,1,1)\n"));
     for written in ["5", "05", "+5"] {
         assert_eq!(anomaly(&text(written), Level::Serializable), "", "{written}");
+        let key = read(&format!("w({written},1,0,0)\nr(5,1,1,1)\n"));
+        assert_eq!(anomaly(&key, Level::Serializable), "", "{written}");
+        let rolled_back = read(&format!("w(x,1,0,5)\nabort(0,{written})\nr(x,1,1,0)\n"));
+        assert_eq!(anomaly(&rolled_back, Level::ReadCommitted), "G1a (aborted read)", "{written}");
     }
+    let words = read("w(k05,1,0,0)\nr(k5,1,1,1)\n");
+    assert_eq!(anomaly(&words, Level::ReadCommitted), "garbage read");
 }
 
 /// A history of one operation of 48 MB took nearly five gigabytes.

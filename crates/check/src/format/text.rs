@@ -14,6 +14,9 @@
 //!
 //! Transactions end in the order of their last lines; there are no times. What a key held at the
 //! beginning is `null`, or a `0` that no transaction writes.
+//!
+//! Keys, values and transactions may be any words here. In the artifacts they are integers, and
+//! the readers there parse them (`Long.parseLong` of `TextHistoryLoader`): `01` and `+1` are 1.
 
 use std::collections::HashMap;
 
@@ -66,10 +69,11 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         let session: u32 = session.parse().ok().filter(|s| *s < 1 << 20).ok_or_else(|| {
             bad_input_at(number, column, format!("{session} is no session; sessions count from 0"))
         })?;
-        let is_nameless = parts[wanted - 1].1 == "-1";
+        let name = as_number(parts[wanted - 1].1);
+        let is_nameless = name == "-1";
         let begun = if is_nameless { TransactionOutcome::Failed } else { TransactionOutcome::Ok };
-        let place = *known.entry((session, parts[wanted - 1].1)).or_insert_with(|| {
-            let (ops, name) = (Vec::new(), parts[wanted - 1].1);
+        let place = *known.entry((session, name)).or_insert_with(|| {
+            let ops = Vec::new();
             all.push(TransactionLines {
                 session,
                 outcome: begun,
@@ -141,7 +145,7 @@ fn operation<'a>(
     if parts[0].1.is_empty() || value.is_empty() || prev == Some("") {
         return Err(bad_input_at(number, column, "a key or a value is empty"));
     }
-    Ok(Line { kind, key: parts[0].1, value, prev })
+    Ok(Line { kind, key: as_number(parts[0].1), value, prev })
 }
 
 /// A number without what spellings of it differ in, `05` and `+5`; other words as they are.
