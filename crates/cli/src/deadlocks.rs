@@ -92,10 +92,12 @@ fn refusal(file: &Path, reading: &DeadlockReading) -> Option<String> {
         ));
     }
     if let Some(line) = reading.client_errors.first() {
+        let count = reading.client_errors.len();
         return Some(format!(
-            "{file}:{line}: a client is told here that its transaction was the victim of a \
-             deadlock, and not who took part; name the server's own log \
-             (innodb_print_all_deadlocks=ON), or what SHOW ENGINE INNODB STATUS prints"
+            "{file}:{line}: a client is told here by error 1213 ({count} of them in all) that a \
+             deadlock, or with Galera a conflict in certification, ended its transaction, and not \
+             which one; name the server's own log (innodb_print_all_deadlocks=ON, \
+             wsrep_log_conflicts=ON), or what SHOW ENGINE INNODB STATUS prints"
         ));
     }
     (reading.kinds.is_empty()).then(|| {
@@ -118,4 +120,22 @@ fn text_of(file: &Path) -> Result<String, Failure> {
             format!("could not read {}: {error}; name the error log of a server", file.display());
         Failure::Usage(text)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log with nothing but these answered that there were no deadlocks.
+    #[test]
+    fn errors_of_clients_alone_are_not_called_none() {
+        let error = "ERROR 1213 (40001): Deadlock: wsrep aborted transaction\n";
+        let log = format!("2026-01-01T00:00:00.1Z 5 [Note] ready\n{error}{error}");
+        let why = refusal(Path::new("log"), &read_deadlocks(&log)).unwrap();
+        assert!(why.starts_with("log:2: ") && why.contains("(2 of them in all)"), "{why}");
+        assert!(why.contains("Galera") && why.contains("certification"), "{why}");
+        let log = "2026-01-01 00:00:00 UTC [7] LOG:  ready\npq: deadlock detected (40P01)\n";
+        let why = refusal(Path::new("log"), &read_deadlocks(log)).unwrap();
+        assert!(why.starts_with("log:2: a deadlock is announced here"), "{why}");
+    }
 }

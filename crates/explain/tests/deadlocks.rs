@@ -1087,6 +1087,21 @@ fn errors_of_clients_are_counted_apart() {
     let reading = read_deadlocks(&(TEXTS[1].1.to_owned() + error));
     assert_eq!(reading.client_errors, [TEXTS[1].1.lines().count() + 1]);
     assert_eq!(gather_deadlocks(reading.tellings).clusters, deadlock_clusters(TEXTS[1].1));
+    for error in [
+        "ERROR 1213 (40001) at line 3: Verklemmung (Deadlock) beim Versuch, eine Sperre anzufordern",
+        "ERROR 1213 (40001): WSREP detected deadlock/conflict and aborted the transaction. Try \
+         restarting the transaction",
+        "SQLTransactionRollbackException: (conn=9) Deadlock: wsrep aborted transaction",
+        "SQLSTATE[40001]: Serialization failure: 1213 Verklemmung (Deadlock)",
+        "OperationalError: (1213, 'Verklemmung (Deadlock)')",
+    ] {
+        let log = format!("2026-01-01T00:00:00.1Z 5 [Note] ready\n{error}\n{error}\n");
+        let reading = read_deadlocks(&log);
+        assert_eq!(reading.client_errors, [2, 3], "{error}");
+        assert!(reading.tellings.is_empty() && reading.unread.is_empty(), "{error}");
+    }
+    let spring = "2026-01-01 00:00:00.000 ERROR 1213 --- [main] c.e.App : refused\n";
+    assert!(read_deadlocks(spring).client_errors.is_empty(), "1213 is its process");
 }
 
 /// Readers keep what belongs to one deadlock of a sensible size, whatever a text tells.

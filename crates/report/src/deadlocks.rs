@@ -167,8 +167,8 @@ fn in_words(input: &DeadlockInput) -> String {
     if let Some(first) = client_errors.first() {
         let count = client_errors.len();
         text.push_str(&format!(
-            "; {count} errors of clients that were victims, the first in line {first}, which may \
-             be of the same deadlocks"
+            "; {count} clients' errors 1213, the first in line {first}, which may be of the same \
+             deadlocks, or with Galera of conflicts in certification"
         ));
     }
     text

@@ -112,9 +112,22 @@ pub(super) fn log_beginning(line: &Line<'_>) -> Beginning {
     }
 }
 
+/// What clients and drivers write of error 1213, whatever the language of its message is, and the
+/// messages of Galera, which ends what fails in certification by the same error.
+const CLIENT_ERRORS: [&str; 8] = [
+    "Deadlock found when trying to get lock",
+    "Deadlock: wsrep aborted transaction",
+    "WSREP detected deadlock/conflict",
+    "1213 (40001)",
+    "Serialization failure: 1213 ",
+    "(1213, ",
+    "ER_LOCK_DEADLOCK",
+    "Error_code: MY-001213",
+];
+
 /// Whether a line is the error by which a client is told that its transaction was a victim.
 pub(super) fn is_error_of_a_client(line: &Line<'_>) -> bool {
-    line.text.contains("Deadlock found when trying to get lock")
+    CLIENT_ERRORS.iter().any(|words| line.text.contains(words))
 }
 
 /// Reads what one server tells, line by line.
