@@ -6,7 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::history::{ABSENT, History, INITIAL, Keys, Op, OperationKind, Origin, Txn, WriteId};
+use crate::history::{
+    ABSENT, History, INITIAL, Keys, Op, OperationKind, Origin, Times, TransactionOutcome, Txn,
+    WriteId,
+};
 
 /// How a file writes a name. Of the same letters, a text and a number are two values for whoever
 /// wrote them.
@@ -131,6 +134,27 @@ impl Builder {
     pub(crate) fn push_from(&mut self, txn: Txn, ops: &[Op], origin: Origin) {
         self.history.push(txn, ops);
         self.history.origins.push(origin);
+    }
+
+    /// Forgets all times where a transaction that committed has none, whose answer would be before
+    /// all others. What did not commit and does not say when it was given up was so behind what
+    /// its session had done.
+    pub(crate) fn require_all_times(&mut self) {
+        let history = &mut self.history;
+        let mut told = vec![0; history.session_count()];
+        for txn in 0..history.len() {
+            let latest = &mut told[history.session[txn] as usize];
+            let end = &mut history.times[txn].commit_return_ns;
+            if *end == 0 && history.outcome[txn] != TransactionOutcome::Ok {
+                *end = *latest;
+            }
+            *latest = (*latest).max(*end);
+        }
+        let all = history.times.iter().zip(&history.outcome);
+        let mut committed = all.filter(|(_, outcome)| **outcome == TransactionOutcome::Ok);
+        if committed.any(|(times, _)| times.commit_return_ns == 0) {
+            history.times.fill(Times::default());
+        }
     }
 
     /// The history, in the order of completion where transactions have times, else as pushed.

@@ -176,8 +176,8 @@ impl<'a> Checker<'a> {
                 "all times of the history are one and the same, so that no clock was read and \
                      nothing is known of real time"
             } else {
-                "the history does not say when transactions began and when they were answered: it has \
-                 no times, or of some no :invoke"
+                "the history does not say when all of its transactions began and were answered: it has \
+                 no times, or of some none, or no :invoke"
             };
             return LevelVerdict::CannotTell(what.to_owned());
         }

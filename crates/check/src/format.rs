@@ -27,6 +27,7 @@ mod edn;
 mod edn_words;
 mod elle;
 mod export;
+mod fields;
 mod form;
 mod jepsen;
 mod jepsen_json;
@@ -95,7 +96,7 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
         return read.map_err(jepsen_json::of_operation);
     }
     if is_log_of_jepsen(body) {
-        let edn = jepsen_log::edn_of(text);
+        let edn = jepsen_log::edn_of(text)?;
         return operations::are_there(&edn).then(|| operations::read(&edn, "line")).transpose();
     }
     let is_edn = body.starts_with(['{', '[', '(', '#']);
@@ -176,7 +177,7 @@ fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
             .map(|(all, late)| as_jepsen(all, late, HistoryForm::JepsenJson, form::JSON)),
         _ if body.starts_with(['{', '[', '(', '#']) => elle::read(text, "line")
             .map(|(all, late)| as_jepsen(all, late, HistoryForm::Edn, form::EDN)),
-        _ if is_log_of_jepsen(body) => elle::read(&jepsen_log::edn_of(text), "line")
+        _ if is_log_of_jepsen(body) => elle::read(&jepsen_log::edn_of(text)?, "line")
             .map(|(all, late)| as_jepsen(all, late, HistoryForm::JepsenLog, form::LOG)),
         _ if awdit::is_it(body) => awdit::read(text).map(of(HistoryForm::Awdit)),
         _ => text::read(text).map(of(HistoryForm::Text)),
@@ -213,7 +214,7 @@ fn is_array_of_objects(body: &str) -> bool {
 fn data(text: &str) -> &str {
     let mut rest = text.trim_start();
     while rest.starts_with(';') || (rest.starts_with('#') && !is_tag(rest)) {
-        rest = rest.split_once('\n').map_or("", |(_, rest)| rest).trim_start();
+        rest = rest.split_once(['\n', '\r']).map_or("", |(_, rest)| rest).trim_start();
     }
     rest
 }

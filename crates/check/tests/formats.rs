@@ -116,6 +116,94 @@ fn a_word_of_json_is_no_edn() {
     assert!(refused.contains("operation"), "{refused}");
 }
 
+/// What was of another kind than its place has was taken for untold, so that the operations, the
+/// times or the outcome of a transaction were gone, and what the file shows held.
+#[test]
+fn what_is_of_another_kind_is_refused_and_not_untold() {
+    let skew = |third: &str| {
+        format!(
+            "{{:type :ok :f :txn :value [[:w x 1] [:w y 1]] :process 0}}\n\
+             {{:type :ok :f :txn :value [[:r x 1] [:w y 2]] :process 1}}\n{third}"
+        )
+    };
+    let third = "{:type :ok :f :txn :value [[:r y 1] [:w x 2]] :process 2}\n";
+    for head in ["", "; a remark\r", "; a remark\n"] {
+        let history = read(&skew(&format!("{head}{third}")));
+        assert_ne!(anomaly(&history, Level::Serializable), "", "{head:?}");
+    }
+    let edn = |field: &str| skew(&third.replace('}', &format!(" {field}}}")));
+    let json = |third: &str| {
+        format!("[{{\"type\": \"ok\", \"f\": \"txn\", \"value\": [[\"w\", 1, 1]]}}, {third}]")
+    };
+    let lines =
+        |outcome: &str| format!("{{\"session\": 0, \"outcome\": {outcome}, \"ops\": []}}\n");
+    let dbcop = |session: &str| {
+        let event = "{\"Write\": {\"variable\": 0, \"version\": 1}}";
+        format!("[[{{\"events\": [{event}], \"committed\": true}}], {session}]")
+    };
+    let viper = |field: &str, rows: &str| {
+        format!("{{\"value\": [[\"w\", 4, 1, true], [\"range\", 1, 9, {rows}, []]]{field}}}\n")
+    };
+    for (text, place) in [
+        (edn(":time 40.0"), "line 3, column 1: :time is 40.0"),
+        (edn(":time \"40\""), "line 3, column 1: :time is \"40\""),
+        (edn(":index -1"), "line 3, column 1: :index is -1"),
+        (edn(":time 7"), "line 3, column 1: it has :time, and those before it have none"),
+        (skew(&third.replace("2}", ":nemesis-x}")), "line 3, column 1: what breaks the system"),
+        (format!("```\n{}```{third}```\n", skew("")), "line 4, column 1: no operation"),
+        (json("\"{}\""), "operation 2: it is no object"),
+        (json("[{\"type\": \"ok\"}]"), "operation 2: it is no object"),
+        (lines("false"), "line 1, column 1: \"outcome\" is false"),
+        (lines("null"), "line 1, column 1: \"outcome\" is null"),
+        (dbcop("{\"0\": []}"), "session 1: \"a session\" is"),
+        (
+            dbcop("[{\"events\": [], \"committed\": \"no\"}]"),
+            "session 1, transaction 0: \"committed\"",
+        ),
+        (viper(", \"preBeginTS\": \"4\"", "[]"), "the log, line 1, column 1: \"preBeginTS\" is"),
+        (viper("", "{\"id\": 4}"), "line 1, column 1: operation 2: \"liveKVs\" is"),
+        ("0 :ok :txn [[:w x 1]]\n{:type :ok}\n".to_owned(), "line 2, column 1: no operation"),
+    ] {
+        let refused = read_input(text.as_bytes()).unwrap_err().to_string();
+        assert!(refused.contains(place), "{text}\n{refused}");
+    }
+    assert!(read_input(viper("", "[]").as_bytes()).is_ok());
+    assert!(read_input(lines("\"ok\"").replace("[]", "[[\"w\", 1, 1]]").as_bytes()).is_ok());
+}
+
+/// A transaction without times was before all others.
+#[test]
+fn real_time_is_not_judged_where_some_have_no_times() {
+    let text = |begin: &str| {
+        format!(
+            "{{\"session\": 0, \"begin\": 10, \"commit\": 20, \"ops\": [[\"w\", 1, 1]]}}\n\
+             {{\"session\": 1, {begin}\"ops\": [[\"r\", 1, 1]]}}\n\
+             {{\"session\": 2, \"outcome\": \"failed\", \"ops\": [[\"w\", 1, 2]]}}\n"
+        )
+    };
+    let verdict =
+        |begin: &str| Checker::new(&read(&text(begin))).level_verdict(Level::StrictSerializable);
+    assert!(matches!(verdict("\"begin\": 30, \"commit\": 40, "), LevelVerdict::Holds(_)));
+    for begin in ["", "\"commit\": 40, "] {
+        assert!(matches!(verdict(begin), LevelVerdict::CannotTell(_)), "{begin}");
+    }
+}
+
+/// What dbcop marks as not done was taken for written.
+#[test]
+fn an_event_of_dbcop_that_did_not_succeed_did_nothing() {
+    let text = |success: bool| {
+        format!(
+            "{{\"params\": {{}}, \"data\": [[{{\"events\": [{{\"write\": true, \"variable\": 0, \
+             \"value\": 1, \"success\": {success}}}], \"success\": true}}], [{{\"events\": \
+             [{{\"write\": false, \"variable\": 0, \"value\": 1, \"success\": true}}], \
+             \"success\": true}}]]}}"
+        )
+    };
+    assert_eq!(anomaly(&read(&text(true)), Level::Serializable), "");
+    assert_eq!(anomaly(&read(&text(false)), Level::Serializable), "garbage read");
+}
+
 /// The last of two lines won.
 #[test]
 fn two_outcomes_of_one_transaction_are_refused() {

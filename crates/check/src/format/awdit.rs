@@ -41,7 +41,7 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
                 let last = (number - 1).min(lines);
                 let origin = Origin { called: String::new(), unit: "line", places: (first, last) };
                 let (outcome, times) = (TransactionOutcome::Ok, Times::default());
-                session.push(Transaction { ops: own, outcome, times, origin });
+                session.push(Transaction { parts: own, outcome, times, origin });
             }
             if is_of(b'=') && sessions.last().is_some_and(|session| !session.is_empty()) {
                 sessions.push(Vec::new());
@@ -63,10 +63,16 @@ fn operation(line: &str) -> Result<SessionOperation, String> {
     let [word, key, value] = words[..] else {
         return Err(format!("{line:?} is no operation; write one as r 0 1 or w 0 1"));
     };
-    let (key, value) = (key.to_owned(), value.to_owned());
+    let (key, value) = (canonical_number(key)?, canonical_number(value)?);
     match word {
         "r" => Ok(SessionOperation::Read { key, value: Some(value) }),
         "w" => Ok(SessionOperation::Write { key, value }),
         other => Err(format!("{other} is no operation; there are r and w")),
     }
+}
+
+/// `007` as `7`, which AWDIT reads it as.
+fn canonical_number(word: &str) -> Result<String, String> {
+    let number = word.parse::<u64>().map_err(|_| format!("{word:?} is no whole number from 0"))?;
+    Ok(number.to_string())
 }

@@ -102,18 +102,19 @@ impl<'a> Input<'a> {
         }
         let outcome =
             if self.flag()? { TransactionOutcome::Ok } else { TransactionOutcome::Failed };
-        Ok(Transaction { ops, outcome, times: Times::default(), origin })
+        Ok(Transaction { parts: ops, outcome, times: Times::default(), origin })
     }
 
-    /// An event; none if it is a read that did not succeed.
+    /// An event; none if it did not succeed: it read or wrote nothing.
     fn event(&mut self) -> Result<Option<SessionOperation>, BadInput> {
         let is_write = self.flag()?;
         let [key, value] = [self.word()?, self.word()?].map(|word| word.to_string());
         let has_succeeded = self.flag()?;
-        Ok(if is_write {
-            Some(SessionOperation::Write { key, value })
+        let event = if is_write {
+            SessionOperation::Write { key, value }
         } else {
-            has_succeeded.then_some(SessionOperation::Read { key, value: Some(value) })
-        })
+            SessionOperation::Read { key, value: Some(value) }
+        };
+        Ok(has_succeeded.then_some(event))
     }
 }

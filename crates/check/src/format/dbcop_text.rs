@@ -13,6 +13,8 @@
 
 use serde_json::Value;
 
+use super::fields::{flag_of, list_in};
+use super::jepsen_json::number_written;
 use super::sessions::{SessionOperation, Transaction, build_history};
 use crate::bad_input::{BadInput, bad_input_at, bad_json};
 use crate::history::{History, Origin, Times, TransactionOutcome};
@@ -69,7 +71,7 @@ pub(super) fn read_text(text: &str) -> Result<History, BadInput> {
             let origin = Origin { called: String::new(), unit: "line", places };
             let times = Times::default();
             if let Some(session) = sessions.last_mut() {
-                session.push(Transaction { ops, outcome, times, origin });
+                session.push(Transaction { parts: ops, outcome, times, origin });
             }
         }
     }
@@ -87,7 +89,8 @@ fn operation(word: &str) -> Result<SessionOperation, String> {
     }) else {
         return Err(format!("{word:?} is no event; there are x:=1, x==1 and x==?"));
     };
-    let (key, value) = (key.to_owned(), (value != "?").then(|| value.to_owned()));
+    let value = value.parse::<u64>().ok().map(|value| value.to_string());
+    let key = key.parse::<u64>().map_or_else(|_| key.to_owned(), |key| key.to_string());
     match (is_write, value) {
         (true, None) => Err(format!("{word:?} writes no version")),
         (true, Some(value)) => Ok(SessionOperation::Write { key, value }),
@@ -107,7 +110,9 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
     let mut sessions = Vec::new();
     for (number, session) in listed.iter().enumerate() {
         let mut all = Vec::new();
-        for (at, transaction) in session.as_array().into_iter().flatten().enumerate() {
+        let listed = list_in(session, "a session");
+        let listed = listed.map_err(|what| wrong(format!("session {number}"), what))?;
+        for (at, transaction) in listed.iter().enumerate() {
             let called = format!("session {number}");
             let place = || format!("session {number}, transaction {at}");
             let Some(events) = transaction["events"].as_array() else {
@@ -116,8 +121,9 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
             };
             let ops = events.iter().filter_map(|event| of_json(event).transpose());
             let ops = ops.collect::<Result<_, String>>().map_err(|what| wrong(place(), what))?;
-            let committed = transaction.get("committed").or(transaction.get("success"));
-            let outcome = match committed.and_then(Value::as_bool) {
+            let name = if transaction["committed"].is_null() { "success" } else { "committed" };
+            let committed = flag_of(transaction, name).map_err(|what| wrong(place(), what))?;
+            let outcome = match committed {
                 Some(true) => TransactionOutcome::Ok,
                 Some(false) => TransactionOutcome::Failed,
                 None => {
@@ -126,31 +132,41 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
                 }
             };
             let origin = Origin { called, unit: "transaction", places: (at, at) };
-            all.push(Transaction { ops, outcome, times: Times::default(), origin });
+            all.push(Transaction { parts: ops, outcome, times: Times::default(), origin });
         }
         sessions.push(all);
     }
     build_history(&sessions)
 }
 
-/// An event; none if it is a read that did not succeed.
+/// An event; none if it did not succeed: it read or wrote nothing.
 fn of_json(event: &Value) -> Result<Option<SessionOperation>, String> {
-    let forms = (event.get("Write"), event.get("Read"), event["write"].as_bool());
+    let forms = (event.get("Write"), event.get("Read"), flag_of(event, "write")?);
+    let has_succeeded = flag_of(event, "success")? != Some(false);
     let (body, version, is_write) = match forms {
         (Some(body), None, None) => (body, "version", true),
         (None, Some(body), None) => (body, "version", false),
         (None, None, Some(true)) => (event, "value", true),
-        (None, None, Some(false)) if event["success"].as_bool() == Some(false) => return Ok(None),
         (None, None, Some(false)) => (event, "value", false),
         _ => return Err(format!("{event} is no event; there are Read and Write")),
     };
-    let key = body["variable"].as_u64().map(|key| key.to_string());
-    let key = key.or_else(|| body["variable"].as_str().map(str::to_owned));
-    let key = key.ok_or_else(|| format!("{event} has no variable"))?;
-    match &body[version] {
-        Value::Null if is_write => Err(format!("{event} writes no version")),
-        Value::Null => Ok(Some(SessionOperation::Read { key, value: None })),
-        value if is_write => Ok(Some(SessionOperation::Write { key, value: value.to_string() })),
-        value => Ok(Some(SessionOperation::Read { key, value: Some(value.to_string()) })),
-    }
+    let key = match &body["variable"] {
+        Value::Number(number) => number_written(number),
+        // A text of digits is another variable than the number.
+        Value::String(name) if name.parse::<f64>().is_ok() => format!("{name:?}"),
+        Value::String(name) => name.clone(),
+        _ => return Err(format!("{event} has no variable")),
+    };
+    let value = match body.get(version) {
+        None => return Err(format!("{event} has no {version}")),
+        Some(Value::Null) if is_write => return Err(format!("{event} writes no version")),
+        Some(Value::Null) => None,
+        Some(Value::Number(number)) => Some(number_written(number)),
+        Some(other) => Some(other.to_string()),
+    };
+    let event = match value {
+        Some(value) if is_write => SessionOperation::Write { key, value },
+        value => SessionOperation::Read { key, value },
+    };
+    Ok(has_succeeded.then_some(event))
 }

@@ -101,11 +101,17 @@ impl<'a> Edn<'a> {
         }
     }
 
-    /// A whole number from 0.
-    pub(super) fn as_number(&self) -> Option<u64> {
-        match self {
-            Edn::Atom(word) => word.parse().ok(),
-            _ => None,
+    /// The whole number from 0 that a map has under a keyword; `None` if it has nothing there.
+    ///
+    /// # Errors
+    /// A sentence: something else stands there.
+    pub(super) fn get_count(&self, keyword: &str) -> Result<Option<u64>, String> {
+        match self.get(keyword) {
+            None | Some(Edn::Nil) => Ok(None),
+            Some(Edn::Atom(word)) if word.parse::<u64>().is_ok() => Ok(word.parse().ok()),
+            Some(other) => {
+                Err(format!(":{keyword} is {}, and no whole number from 0", other.to_notation()))
+            }
         }
     }
 }
@@ -192,7 +198,9 @@ impl<'a> Reader<'a> {
         while let Some(byte) = self.peek() {
             match byte {
                 b';' => {
-                    let end = bytes[self.at..].iter().position(|byte| *byte == b'\n');
+                    // A carriage return ends a comment as well, for Clojure's readers.
+                    let mut rest = bytes[self.at..].iter();
+                    let end = rest.position(|byte| matches!(byte, b'\n' | b'\r'));
                     self.at = end.map_or(bytes.len(), |end| self.at + end);
                 }
                 b'#' if bytes.get(self.at + 1) == Some(&b'_') => {

@@ -38,7 +38,8 @@ pub(super) fn read(
     let mut reader = Reader::new(text);
     let (builder, open, sessions) = (Builder::new(), HashMap::new(), HashMap::new());
     let entries = FirstEntries::default();
-    let mut told = ElleCollector { builder, open, sessions, unit, entries, has_begun: true };
+    let mut told =
+        ElleCollector { builder, clock: None, open, sessions, unit, entries, has_begun: true };
     let mut count = 0;
     while let Some((map, line, column)) = reader.next_item()? {
         told.map(map, (line, column), count).map_err(|what| bad_input_at(line, column, what))?;
@@ -89,8 +90,18 @@ struct By<'a> {
     lines: (usize, usize),
 }
 
+/// Which moments a file tells: all operations have those of the first one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clock {
+    Time,
+    Index,
+    /// The order of the file.
+    Place,
+}
+
 struct ElleCollector<'a> {
     builder: Builder,
+    clock: Option<Clock>,
     /// By process.
     open: HashMap<String, Open<'a>>,
     sessions: HashMap<String, u32>,
@@ -102,16 +113,23 @@ struct ElleCollector<'a> {
 
 impl<'a> ElleCollector<'a> {
     fn map(&mut self, map: Edn<'a>, place: (usize, usize), count: u64) -> Result<(), String> {
-        let index = map.get("index").and_then(Edn::as_number);
+        let index = map.get_count("index")?;
         self.entries.note_index(index);
         if is_of_nemesis(&map) {
+            let steps = operations_of(value_of(&map)).unwrap_or_default();
+            if !steps.is_empty() && steps.iter().all(is_operation_on_data) {
+                return Err(
+                    "what breaks the system is called nemesis, and this is a transaction; \
+                            call its process otherwise"
+                        .to_owned(),
+                );
+            }
             return Ok(());
         }
         let event = event_of(&map, ":value")?;
         // Without a process the client is not known, and no two have a session in common.
         let process = map.get("process").and_then(Edn::as_word).unwrap_or_default().to_owned();
-        let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::as_number);
-        let time = time.unwrap_or(count);
+        let time = self.moment(&map, index, count)?;
         let Event::Ended(outcome) = event else {
             let name = process.clone();
             self.entries.note_beginning(&name);
@@ -134,6 +152,24 @@ impl<'a> ElleCollector<'a> {
         };
         let by = By { process: &process, index, lines: (begun_at, place.0) };
         self.end(&by, function, value, outcome, begun, time)
+    }
+
+    /// When it was, by the clock of the file.
+    fn moment(&mut self, map: &Edn<'_>, index: Option<u64>, count: u64) -> Result<u64, String> {
+        let (clock, moment) = match (map.get_count("time")?, index) {
+            (Some(time), _) => (Clock::Time, time),
+            (None, Some(index)) => (Clock::Index, index),
+            (None, None) => (Clock::Place, count),
+        };
+        if *self.clock.get_or_insert(clock) == clock {
+            return Ok(moment);
+        }
+        let told = match clock {
+            Clock::Time => ":time, and those before it have none",
+            Clock::Index => "no :time but an :index, unlike those before it",
+            Clock::Place => "neither :time nor :index, and those before it have one",
+        };
+        Err(format!("it has {told}: which of them was first is not known"))
     }
 
     fn end(
@@ -179,6 +215,12 @@ fn operations_of<'a, 'b>(value: &'b Edn<'a>) -> Option<&'b [Edn<'a>]> {
     let is_operation =
         |item: &Edn<'_>| matches!(item.as_items().and_then(<[_]>::first), Some(Edn::Keyword(_)));
     items.iter().all(is_operation).then_some(items)
+}
+
+/// `[:append key value]` and the like.
+fn is_operation_on_data(step: &Edn<'_>) -> bool {
+    let word = step.as_items().filter(|items| items.len() == 3).and_then(<[_]>::first);
+    matches!(word, Some(Edn::Keyword("append" | "w" | "r")))
 }
 
 fn other_workload(function: Option<&str>) -> String {

@@ -30,11 +30,14 @@ pub(super) fn read(text: &str) -> Result<(History, Option<LateBeginning>), BadIn
 /// The same history as EDN, an operation a line.
 pub(super) fn edn_of(text: &str) -> Result<String, BadInput> {
     let mut edn = String::with_capacity(text.len());
+    let mut count = 0;
     for value in dbdyno_json::values(text) {
         let value = value.map_err(|wrong| bad_json(1, wrong))?;
-        match &value {
-            Value::Array(maps) => maps.iter().for_each(|map| write_map(&mut edn, map)),
-            map => write_map(&mut edn, map),
+        let maps = value.as_array().map_or(std::slice::from_ref(&value), Vec::as_slice);
+        for map in maps {
+            count += 1;
+            write_map(&mut edn, map)
+                .map_err(|what| BadInput { place: format!("operation {count}"), what })?;
         }
     }
     Ok(edn)
@@ -46,10 +49,9 @@ pub(super) fn of_operation(wrong: BadInput) -> BadInput {
 }
 
 /// A map in a line of its own, so that a line is the number of an operation.
-fn write_map(edn: &mut String, map: &Value) {
+fn write_map(edn: &mut String, map: &Value) -> Result<(), String> {
     let Value::Object(fields) = map else {
-        edn.push_str("[]\n");
-        return;
+        return Err("it is no object with \"type\", \"process\" and \"value\"".to_owned());
     };
     edn.push('{');
     for (name, value) in fields {
@@ -66,6 +68,7 @@ fn write_map(edn: &mut String, map: &Value) {
         edn.push(' ');
     }
     edn.push_str("}\n");
+    Ok(())
 }
 
 /// A word as a keyword, as far as it can be one: what ends a word must not end this one.

@@ -14,6 +14,7 @@
 //! of the lines is what is taken.
 
 use super::edn::{Reader, is_word};
+use crate::bad_input::{BadInput, bad_input_at};
 
 /// Lines at the beginning among which an operation has to be: a log begins with what is set up.
 const LINES_MOST: usize = 20_000;
@@ -34,9 +35,13 @@ pub(super) fn is_it(text: &str) -> bool {
     text.lines().take(LINES_MOST).any(|line| logged_operation(line).is_some())
 }
 
+/// What a line of a log tells behind the name of its logger.
+fn logged_part(line: &str) -> Option<&str> {
+    LOGGERS.iter().find_map(|name| line.split_once(name)).map(|(_, rest)| rest)
+}
+
 fn logged_operation(line: &str) -> Option<LoggedOperation<'_>> {
-    let logged = LOGGERS.iter().find_map(|name| line.split_once(name)).map(|(_, rest)| rest);
-    let mut rest = logged.unwrap_or(line).trim();
+    let mut rest = logged_part(line).unwrap_or(line).trim();
     let mut words = [""; 3];
     for word in &mut words {
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -45,10 +50,8 @@ fn logged_operation(line: &str) -> Option<LoggedOperation<'_>> {
     }
     let [process, event, function] = words;
     let is_event = [":invoke", ":ok", ":fail", ":info"].contains(&event);
-    let is_number = !process.is_empty() && process.bytes().all(|b| b.is_ascii_digit());
-    let is_process = is_number || process.trim_start_matches(':').starts_with("nemesis");
-    let is_function = function.len() > 1 && function.starts_with(':') && is_word(function);
-    (is_event && is_process && is_function).then_some(LoggedOperation {
+    let is_function = function.len() > 1 && function.starts_with(':');
+    (is_event && is_function && is_word(process) && is_word(function)).then_some(LoggedOperation {
         process,
         event,
         function,
@@ -56,21 +59,29 @@ fn logged_operation(line: &str) -> Option<LoggedOperation<'_>> {
     })
 }
 
-/// The same history as EDN.
-pub(super) fn edn_of(text: &str) -> String {
+/// The same history as EDN. A log tells other things as well; where operations have none of its
+/// heads, what stands below the first of them is one.
+pub(super) fn edn_of(text: &str) -> Result<String, BadInput> {
+    let is_log = text.lines().any(|line| logged_part(line).is_some());
+    let mut has_begun = false;
     let mut edn = String::with_capacity(text.len());
-    for line in text.lines() {
+    for (number, line) in (1..).zip(text.lines()) {
         if let Some(LoggedOperation { process, event, function, rest }) = logged_operation(line) {
+            has_begun = true;
             edn.push_str(&format!("{{:process {process} :type {event} :f {function} :value "));
             edn.push_str(match rest {
                 "" => "nil",
                 rest => value(rest),
             });
             edn.push('}');
+        } else if !is_log && has_begun && !line.trim().is_empty() {
+            let what = "no operation; one is a process, :invoke, :ok, :fail or :info, a function \
+                        and its value, as in 0 :ok :read 5";
+            return Err(bad_input_at(number, 1, what));
         }
         edn.push('\n');
     }
-    edn
+    Ok(edn)
 }
 
 /// The value with which a text begins; one that is none is reported by the reader of EDN.
@@ -96,7 +107,7 @@ mod tests {
                     :nemesis  :info  :start  nil\n7    :fail  :read  nil  :timeout\n7 :ok :read\n";
         assert!(is_it(text));
         assert_eq!(
-            edn_of(text).lines().collect::<Vec<_>>(),
+            edn_of(text).unwrap().lines().collect::<Vec<_>>(),
             [
                 "{:process 0 :type :invoke :f :txn :value [[:r 1 nil]]}",
                 "",

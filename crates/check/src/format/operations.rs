@@ -58,7 +58,8 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
     let mut passed_over = 0;
     let mut first = FirstEntries::default();
     while let Some((map, line, column)) = reader.next_item()? {
-        let index = map.get("index").and_then(Edn::as_number);
+        let index = map.get_count("index");
+        let index = index.map_err(|what| bad_input_at(line, column, what))?;
         first.note_index(index);
         if is_of_nemesis(&map) {
             passed_over += 1;
@@ -68,6 +69,12 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
     }
     if entries.iter().all(|entry| entry.index.is_some()) {
         entries.sort_by_key(|entry| entry.index);
+    } else if !entries.iter().filter_map(|entry| entry.index).is_sorted()
+        && let Some(without) = entries.iter().find(|entry| entry.index.is_none())
+    {
+        let what = "it has no :index, and those of others are in another order than the file: \
+                    which of them was first is not known";
+        return Err(bad_input_at(without.line, without.column, what));
     }
     let (all, open, forms) = (Vec::new(), HashMap::new(), NameForms::default());
     let mut told = OperationCollector { all, open, forms, first, unit };

@@ -26,10 +26,10 @@ pub(super) fn strip_wrapping(bytes: &[u8]) -> Cow<'_, [u8]> {
     let Some(text) = std::str::from_utf8(bytes).ok().filter(|_| first.is_some()) else {
         return Cow::Borrowed(bytes);
     };
-    let is_fenced = text.trim_start().starts_with(FENCE);
+    let is_fenced = text.trim_start().lines().next().is_some_and(is_fence);
     let mut filled = text.lines().filter(|line| !line.trim().is_empty());
     if is_fenced {
-        each_line(text, |line| if line.trim_start().starts_with(FENCE) { "" } else { line })
+        each_line(text, |line| if is_fence(line) { "" } else { line })
     } else if first == Some(&b'>') && filled.all(|line| line.trim_start().starts_with('>')) {
         Cow::Owned(text.replace("\n>", "\n ").replacen('>', " ", 1).into_bytes())
     } else {
@@ -38,6 +38,12 @@ pub(super) fn strip_wrapping(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 const FENCE: &str = "```";
+
+/// Whether a line is a fence: behind its signs one word at most says what is within.
+fn is_fence(line: &str) -> bool {
+    let word = line.trim().strip_prefix(FENCE).map(|rest| rest.trim_start_matches('`').trim());
+    word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
+}
 
 fn each_line<'a>(text: &'a str, line: impl Fn(&'a str) -> &'a str) -> Cow<'a, [u8]> {
     let mut told = String::with_capacity(text.len());
@@ -58,7 +64,9 @@ mod tests {
             |text: &str| String::from_utf8(strip_wrapping(text.as_bytes()).into_owned()).unwrap();
         assert_eq!(of("```clojure\n{:a 1}\n```\n"), "\n{:a 1}\n\n");
         assert_eq!(of("> {:a 1}\n>\n> {:b 2}\n"), "  {:a 1}\n \n  {:b 2}\n");
-        for same in ["", "\n", "{:a \"> x\"}\n", "> a\nb\n", "r(x,1,0,0)\n"] {
+        assert_eq!(of("```\n{:a 1}\n```{:b 2}\n```\n"), "\n{:a 1}\n```{:b 2}\n\n");
+        for same in ["", "\n", "```{:a 1}\n{:b 2}\n", "{:a \"> x\"}\n", "> a\nb\n", "r(x,1,0,0)\n"]
+        {
             assert_eq!(of(same), same);
         }
         let little =

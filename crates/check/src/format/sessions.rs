@@ -27,16 +27,12 @@ pub(super) enum SessionOperation {
         key: String,
         value: String,
     },
-    /// A search found no row of the key.
-    Missed {
-        key: String,
-    },
 }
 
 /// A transaction as it is written.
 #[derive(Debug)]
-pub(super) struct Transaction {
-    pub ops: Vec<SessionOperation>,
+pub(super) struct Transaction<Part = SessionOperation> {
+    pub parts: Vec<Part>,
     pub outcome: TransactionOutcome,
     pub times: Times,
     /// What it is called, and where it stands.
@@ -48,24 +44,37 @@ pub(super) struct Transaction {
 /// # Errors
 /// There are more of them than a history can have.
 pub(super) fn build_history(sessions: &[Vec<Transaction>]) -> Result<History, BadInput> {
+    build_from_parts(Builder::new(), sessions, |builder, told, ops| ops.push(op_of(builder, told)))
+}
+
+/// The same of transactions whose parts `tell` operations, some or none each.
+pub(super) fn build_from_parts<Part>(
+    mut builder: Builder,
+    sessions: &[Vec<Transaction<Part>>],
+    tell: impl Fn(&mut Builder, &Part, &mut Vec<Op>),
+) -> Result<History, BadInput> {
     if sessions.len() > SESSIONS_AT_MOST {
         let what = format!("{} sessions; a history has {SESSIONS_AT_MOST} at most", sessions.len());
         return Err(BadInput { place: "all of it".to_owned(), what });
     }
-    let mut builder = Builder::new();
     let longest = sessions.iter().map(Vec::len).max().unwrap_or(0);
     for at in 0..longest {
         for (number, session) in sessions.iter().enumerate() {
             let Some(transaction) = session.get(at) else { continue };
-            let ops: Vec<Op> = transaction.ops.iter().map(|op| told(&mut builder, op)).collect();
+            let mut ops: Vec<Op> = Vec::with_capacity(transaction.parts.len());
+            for part in &transaction.parts {
+                tell(&mut builder, part, &mut ops);
+            }
             let about = txn(number as u32, transaction.outcome, transaction.times);
             builder.push_from(about, &ops, transaction.origin.clone());
         }
     }
+    builder.require_all_times();
     Ok(builder.finish())
 }
 
-fn told(builder: &mut Builder, op: &SessionOperation) -> Op {
+/// An operation as the history has it.
+pub(super) fn op_of(builder: &mut Builder, op: &SessionOperation) -> Op {
     match op {
         SessionOperation::Read { key, value } => {
             let key = builder.key(key);
@@ -76,10 +85,6 @@ fn told(builder: &mut Builder, op: &SessionOperation) -> Op {
             let key = builder.key(key);
             let value = builder.value(key, value);
             Op { key, value, prev: UNKNOWN, kind: OperationKind::Write }
-        }
-        // A search of one key that found no row.
-        SessionOperation::Missed { key } => {
-            Op { key: builder.key(key), value: 1, prev: 0, kind: OperationKind::Scan }
         }
     }
 }

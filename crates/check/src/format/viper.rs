@@ -21,12 +21,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::sessions::{SessionOperation, Transaction, build_history};
+use super::fields::{count_of, flag_of, list_in};
+use super::jepsen_json::number_written;
+use super::sessions::{SessionOperation, Transaction, build_from_parts, op_of};
 use crate::bad_input::{BadInput, bad_input_at};
-use crate::history::{History, Origin, Times, TransactionOutcome};
+use crate::builder::Builder;
+use crate::history::{History, Op, OperationKind, Origin, Times, TransactionOutcome};
 
-/// Keys that searches did not find, at most.
-const MISSED_AT_MOST: usize = 50_000_000;
+/// Keys that searches did not find, at most: with 16 bytes each they take 320 MB.
+const MISSED_AT_MOST: usize = 20_000_000;
 
 /// Whether a text is a log: its first line has the operations of a transaction.
 pub(super) fn is_it(text: &str) -> bool {
@@ -75,15 +78,9 @@ enum Part {
     Search(Search),
 }
 
-struct ViperLog {
-    parts: Vec<Part>,
-    times: Times,
-    origin: Origin,
-}
-
 #[derive(Default)]
 struct All {
-    sessions: Vec<Vec<ViperLog>>,
+    sessions: Vec<Vec<Transaction<Part>>>,
     /// What the initial transaction wrote.
     initial: HashMap<String, String>,
     has_initial: bool,
@@ -91,13 +88,17 @@ struct All {
 
 impl All {
     /// A transaction; none if it is the initial one.
-    fn transaction(&mut self, value: &Value, origin: Origin) -> Result<Option<ViperLog>, String> {
-        let ops = value["value"].as_array().ok_or("a transaction needs \"value\", a list")?;
+    fn transaction(
+        &mut self,
+        value: &Value,
+        origin: Origin,
+    ) -> Result<Option<Transaction<Part>>, String> {
+        let ops = list_in(&value["value"], "value")?;
         let mut parts = Vec::new();
         for (at, op) in ops.iter().enumerate() {
             operation(op, &mut parts).map_err(|what| format!("operation {}: {what}", at + 1))?;
         }
-        if value["isInitial"].as_bool() == Some(true) {
+        if flag_of(value, "isInitial")? == Some(true) {
             self.has_initial = true;
             for part in parts {
                 if let Part::Told(
@@ -110,17 +111,18 @@ impl All {
             }
             return Ok(None);
         }
-        let time = |name: &str| value[name].as_u64().unwrap_or(0);
-        let times = Times {
-            begin_invoke_ns: time("preBeginTS"),
-            begin_return_ns: time("postBeginTS"),
-            commit_invoke_ns: time("preCommitTS"),
-            commit_return_ns: time("postCommitTS"),
-        };
+        let [begin_invoke_ns, begin_return_ns, commit_invoke_ns, commit_return_ns] = [
+            time_of(value, "preBeginTS")?,
+            time_of(value, "postBeginTS")?,
+            time_of(value, "preCommitTS")?,
+            time_of(value, "postCommitTS")?,
+        ];
+        let told = Times { begin_invoke_ns, begin_return_ns, commit_invoke_ns, commit_return_ns };
+        let times = if value["preBeginTS"].is_null() { Times::default() } else { told };
         if !times.are_in_order() {
             return Err("it was answered before it began".to_owned());
         }
-        Ok(Some(ViperLog { parts, times, origin }))
+        Ok(Some(Transaction { parts, outcome: TransactionOutcome::Ok, times, origin }))
     }
 
     /// The operations that were told, without what searches missed.
@@ -159,88 +161,88 @@ impl All {
         if !self.has_initial {
             self.guess_initial();
         }
-        let mut keys: Vec<(i64, String)> = Vec::new();
+        let mut named: BTreeSet<(i64, &str)> = BTreeSet::new();
         for told in self.told() {
-            let (SessionOperation::Read { key, .. }
-            | SessionOperation::Write { key, .. }
-            | SessionOperation::Missed { key }) = told;
-            keys.extend(key.parse().ok().map(|number| (number, key.clone())));
+            let (SessionOperation::Read { key, .. } | SessionOperation::Write { key, .. }) = told;
+            named.extend(key.parse().ok().map(|number| (number, key.as_str())));
         }
-        keys.sort_unstable();
-        keys.dedup();
-        let mut missed = 0;
-        let initial = &self.initial;
-        let mut sessions = Vec::new();
-        for session in self.sessions {
-            let mut all = Vec::new();
-            for ViperLog { parts, times, origin } in session {
-                let mut ops = Vec::new();
-                for part in parts {
-                    match part {
-                        Part::Told(told) => ops.push(seen(told, initial)),
-                        Part::Search(search) => {
-                            let before = ops.len();
-                            ops.extend(search.missed(&keys, initial));
-                            missed += ops.len() - before;
-                        }
-                    }
-                    if missed > MISSED_AT_MOST {
-                        let what = format!(
-                            "searches missed more than {MISSED_AT_MOST} keys, which is too much \
-                             here; give logs of fewer transactions"
-                        );
-                        return Err(BadInput { place: "all logs".to_owned(), what });
-                    }
-                }
-                all.push(Transaction { ops, outcome: TransactionOutcome::Ok, times, origin });
+        // What was there at the beginning was there; that it is missing has no version.
+        named.retain(|(_, name)| !self.initial.contains_key(*name));
+        let mut builder = Builder::new();
+        let keys: Vec<(i64, u32)> =
+            named.into_iter().map(|(number, name)| (number, builder.key(name))).collect();
+        let parts = self.sessions.iter().flatten().flat_map(|transaction| &transaction.parts);
+        let within = parts.map(|part| match part {
+            Part::Told(_) => 0,
+            Part::Search(search) => search.keys_within(&keys).len(),
+        });
+        if within.sum::<usize>() > MISSED_AT_MOST {
+            let what = format!(
+                "searches missed more than {MISSED_AT_MOST} keys, which is too much here; give \
+                 logs of fewer transactions"
+            );
+            return Err(BadInput { place: "all logs".to_owned(), what });
+        }
+        build_from_parts(builder, &self.sessions, |builder, part, ops| match part {
+            Part::Told(told) => ops.push(op_of(builder, &seen(told, &self.initial))),
+            Part::Search(search) => {
+                let found: HashSet<u32> = search.found.iter().map(|key| builder.key(key)).collect();
+                let within = search.keys_within(&keys).iter().map(|(_, key)| *key);
+                let missed = within.filter(|key| !found.contains(key));
+                // A search of one key that found no row.
+                ops.extend(missed.map(|key| Op {
+                    key,
+                    value: 1,
+                    prev: 0,
+                    kind: OperationKind::Scan,
+                }));
             }
-            sessions.push(all);
-        }
-        build_history(&sessions)
+        })
     }
 }
 
+/// When something happened, ns; 0 where it is not told.
+fn time_of(transaction: &Value, name: &str) -> Result<u64, String> {
+    Ok(count_of(transaction, name)?.unwrap_or(0))
+}
+
 /// A read of what a key held at the beginning says so.
-fn seen(told: SessionOperation, initial: &HashMap<String, String>) -> SessionOperation {
+fn seen(told: &SessionOperation, initial: &HashMap<String, String>) -> SessionOperation {
     match told {
-        SessionOperation::Read { key, value: Some(value) } if initial.get(&key) == Some(&value) => {
-            SessionOperation::Read { key, value: None }
+        SessionOperation::Read { key, value: Some(value) } if initial.get(key) == Some(value) => {
+            SessionOperation::Read { key: key.clone(), value: None }
         }
-        told => told,
+        told => told.clone(),
     }
 }
 
 impl Search {
-    /// The keys within its bounds that it did not find, though they may have a row.
-    fn missed<'a>(
-        &'a self,
-        keys: &'a [(i64, String)],
-        initial: &'a HashMap<String, String>,
-    ) -> impl Iterator<Item = SessionOperation> + 'a {
+    /// Those of some keys, which are in order, that lie within its bounds.
+    fn keys_within<'a>(&self, keys: &'a [(i64, u32)]) -> &'a [(i64, u32)] {
         let first = self.low.map_or(0, |low| keys.partition_point(|(key, _)| *key < low));
-        let within =
-            keys[first..].iter().take_while(|(key, _)| self.high.is_none_or(|high| *key <= high));
-        // What was there at the beginning was there; that it is missing has no version.
-        let own =
-            within.filter(|(_, name)| !self.found.contains(name) && !initial.contains_key(name));
-        own.map(|(_, name)| SessionOperation::Missed { key: name.clone() })
+        let end =
+            self.high.map_or(keys.len(), |high| keys.partition_point(|(key, _)| *key <= high));
+        &keys[first..end.max(first)]
     }
+}
+
+/// A part of an operation, which is an array or an object: by its name or by its place.
+fn part_of<'a>(op: &'a Value, name: &str, place: usize) -> Result<&'a Value, String> {
+    let part = if op.is_object() { op.get(name) } else { op.get(place) };
+    part.ok_or_else(|| format!("it has no {name}"))
 }
 
 /// One operation, as an array or as an object.
 fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
-    let is_object = op.is_object();
-    let part = |name: &str, place: usize| if is_object { &op[name] } else { &op[place] };
-    let word = part("opType", 0).as_str().unwrap_or_default();
+    let word = part_of(op, "opType", 0)?.as_str().unwrap_or_default();
     if word == "range" {
         return search(op, parts);
     }
-    let key = key_of(part("key", 1))?;
-    let value = part("value", 2);
-    let is_done = |place: usize| part("succ", place).as_bool() != Some(false);
+    let key = key_of(part_of(op, "key", 1)?)?;
+    let value = part_of(op, "value", 2)?;
     let read = match word {
         "r" => Some(value),
-        "i" | "d" => Some(part("readValue", 3)),
+        "i" | "d" => Some(part_of(op, "readValue", 3)?),
         "w" => None,
         other => {
             return Err(format!(
@@ -251,12 +253,13 @@ fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
     parts.extend(read.map(|value| {
         Part::Told(SessionOperation::Read { key: key.clone(), value: value_of(value) })
     }));
-    let is_written = match word {
-        "w" => is_done(3),
-        "i" | "d" => is_done(5),
-        _ => false,
+    let place = if word == "w" { 3 } else { 5 };
+    let is_done = match part_of(op, "succ", place) {
+        Err(_) => true,
+        Ok(Value::Bool(is_done)) => *is_done,
+        Ok(other) => return Err(format!("\"succ\" is {other}; it is true or false")),
     };
-    if is_written {
+    if word != "r" && is_done {
         let value = value_of(value).unwrap_or_else(|| "0".to_owned());
         parts.push(Part::Told(SessionOperation::Write { key, value }));
     }
@@ -264,30 +267,34 @@ fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
 }
 
 fn search(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
-    let is_object = op.is_object();
-    let part = |name: &str, place: usize| if is_object { &op[name] } else { &op[place] };
-    let bound = |value: &Value| match value {
-        Value::Number(number) => number.as_i64().map(Some).ok_or("a bound is no whole number"),
-        _ if value.is_null() || value.as_str() == Some("nil") => Ok(None),
-        _ => Err("a bound is a whole number or nil"),
-    };
-    let (low, high) = (bound(part("key1", 1))?, bound(part("key2", 2))?);
+    let bounds = [bound_of(part_of(op, "key1", 1)?)?, bound_of(part_of(op, "key2", 2)?)?];
     let mut found = HashSet::new();
-    for rows in [part("liveKVs", 3), part("deadKVs", 4)] {
-        for row in rows.as_array().into_iter().flatten() {
+    for (name, place) in [("liveKVs", 3), ("deadKVs", 4)] {
+        for row in list_in(part_of(op, name, place)?, name)? {
             let key = key_of(&row["id"])?;
             found.insert(key.clone());
-            parts.push(Part::Told(SessionOperation::Read { key, value: value_of(&row["val"]) }));
+            let value = row.get("val").ok_or("a row that was found has no \"val\"")?;
+            parts.push(Part::Told(SessionOperation::Read { key, value: value_of(value) }));
         }
     }
-    parts.push(Part::Search(Search { low, high, found }));
+    parts.push(Part::Search(Search { low: bounds[0], high: bounds[1], found }));
     Ok(())
+}
+
+fn bound_of(value: &Value) -> Result<Option<i64>, String> {
+    match value {
+        Value::Number(number) if number.as_i64().is_some() => Ok(number.as_i64()),
+        Value::Null => Ok(None),
+        Value::String(word) if word == "nil" => Ok(None),
+        other => Err(format!("{other} is no bound, which is a whole number or nil")),
+    }
 }
 
 fn key_of(value: &Value) -> Result<String, String> {
     match value {
+        Value::String(name) if name.parse::<f64>().is_ok() => Ok(format!("{name:?}")),
         Value::String(name) => Ok(name.clone()),
-        Value::Number(number) => Ok(number.to_string()),
+        Value::Number(number) => Ok(number_written(number)),
         _ => Err("it has no key".to_owned()),
     }
 }
@@ -298,7 +305,10 @@ fn value_of(value: &Value) -> Option<String> {
         Value::Null => None,
         Value::Number(number) if number.as_u64() == Some(0) => None,
         Value::String(word) if word == "nil" => None,
+        // A text of digits is another value than the number.
+        Value::String(word) if word.parse::<f64>().is_ok() => Some(format!("{word:?}")),
         Value::String(word) => Some(word.clone()),
+        Value::Number(number) => Some(number_written(number)),
         other => Some(other.to_string()),
     }
 }
