@@ -228,6 +228,22 @@ fn a_server_that_demands_primary_keys_is_compared() {
     running.stop();
 }
 
+/// A look has nothing to write back, and a checkpoint writes all that others have changed.
+#[test]
+fn a_look_at_a_server_has_it_write_nothing() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let running = Running::start(&home, Product::Postgres, "15");
+    let own = running.own_database();
+    let url = running.socket(&format!("dbdyno:{}", running.password()), &own);
+    let question = "SELECT checkpoints_req::text FROM pg_stat_bgwriter";
+    let before = running.ask(question);
+    let looked = diff(&home, &url, &[]);
+    assert_eq!(looked.code, 0, "{looked:?}");
+    assert_eq!(running.ask(question), before);
+    running.stop();
+}
+
 /// The child is described before its parent, so that no order of filling but ours fits.
 const FAMILY: &str = "\
 name = 'family'

@@ -20,7 +20,7 @@ pub enum DecimalMark {
 /// Units that are parts of one another, with their size in that of the first of their family, and
 /// units of which nobody can say how many make another: those stand in a family alone. What is
 /// counted by the time, and time by what is counted, follows from these.
-const UNITS: [(&str, &str, f64); 43] = [
+const UNITS: [(&str, &str, f64); 53] = [
     ("", "count", 1.0),
     ("k", "count", 1e3),
     ("K", "count", 1e3),
@@ -38,9 +38,20 @@ const UNITS: [(&str, &str, f64); 43] = [
     ("secs", "time", 1e9),
     ("second", "time", 1e9),
     ("seconds", "time", 1e9),
+    ("nanoseconds", "time", 1.0),
+    ("microseconds", "time", 1e3),
+    ("milliseconds", "time", 1e6),
+    ("minutes", "time", 6e10),
+    // CloudWatch's names.
+    ("Microseconds", "time", 1e3),
+    ("Milliseconds", "time", 1e6),
+    ("Seconds", "time", 1e9),
+    ("Bytes", "bytes", 1.0),
+    ("Percent", "%", 1.0),
     ("min", "time", 6e10),
     ("h", "time", 3.6e12),
     ("B", "bytes", 1.0),
+    ("bytes", "bytes", 1.0),
     ("KiB", "bytes", 1024.0),
     ("MiB", "bytes", 1_048_576.0),
     ("GiB", "bytes", 1_073_741_824.0),

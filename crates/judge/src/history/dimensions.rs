@@ -17,6 +17,7 @@ use crate::error::JudgeError;
 use super::failures;
 use super::order::Order;
 use super::table::{Table, error_at};
+use super::words;
 
 /// Columns of this name part rows wherever they have several values.
 const PARTING: [&str; 35] = [
@@ -114,6 +115,14 @@ const REMARKS: [&str; 22] = [
     "weekday",
     "status",
 ];
+/// Words of names of columns that say who did something.
+const PEOPLE: [&str; 7] =
+    ["author", "committer", "pusher", "reviewer", "submitter", "assignee", "actor"];
+/// How names of columns end that have the account of somebody.
+const ACCOUNTS: [&str; 3] = ["username", "login", "email"];
+/// Words that end as versions do, and are none.
+const OTHER_VERSIONS: [&str; 5] =
+    ["conversion", "inversion", "reversion", "diversion", "subversion"];
 /// Columns of this name tell of the environment, also where it is a number.
 const ENVIRONMENT: [&str; 12] = [
     "kernel", "os", "gcc", "clang", "glibc", "libc", "distro", "driver", "java", "python", "node",
@@ -139,8 +148,26 @@ pub(super) fn is_no_figure(table: &Table<'_>, column: usize) -> bool {
         });
     ASKED.contains(&head.as_str())
         || ENVIRONMENT.contains(&head.as_str())
-        || head.contains("version")
+        || is_of_versions(&head)
         || is_row_number
+}
+
+/// Whether a name has the word `version`, or one that ends so: `serverversion`, no `conversion`.
+fn is_of_versions(head: &str) -> bool {
+    let words = words::name_words(head);
+    let singular = words.iter().map(|word| word.trim_end_matches('s'));
+    singular
+        .filter(|word| word.ends_with("version"))
+        .any(|word| !OTHER_VERSIONS.iter().any(|other| word.ends_with(other)))
+}
+
+/// Whether a column is called after somebody who changed or ran something, or after what is
+/// different from run to run.
+fn is_of_remarks(table: &Table<'_>, column: usize) -> bool {
+    let words = words::name_words(&table.header[column]);
+    table.is_called(column, &REMARKS)
+        || words.iter().any(|word| PEOPLE.contains(&word.as_str()))
+        || words.last().is_some_and(|word| ACCOUNTS.contains(&word.as_str()))
 }
 
 /// The columns that part the rows. `fixed` have another role.
@@ -164,8 +191,7 @@ pub(super) fn dimension_columns(
     let is_free = |column: &usize| {
         let is_outcome = table.outcomes.iter().any(|(outcome, _)| outcome == column);
         !fixed.contains(column)
-            && (!table.is_called(*column, &REMARKS)
-                || has_the_same_at_all_times(table, order, *column))
+            && (!is_of_remarks(table, *column) || has_the_same_at_all_times(table, order, *column))
             && Some(*column) != order.by
             && !table.of_failures.contains(column)
             && !is_outcome

@@ -1875,6 +1875,48 @@ mod tests {
         assert_eq!(told_of(&text).len(), 1);
     }
 
+    /// People who change something come and go, and what they change is one series.
+    #[test]
+    fn names_of_people_part_nothing_whatever_they_are_called() {
+        for name in [
+            "author.name",
+            "committer_name",
+            "author_email",
+            "head_commit.author.login",
+            "username",
+            "pusher",
+        ] {
+            let row = |day: u32| format!("2026-01-{day:02},a{},1.5\n", day % 3);
+            let text = format!("date,{name},p95_ms\n{}", (1..28).map(row).collect::<String>());
+            assert_eq!(told_of(&text).len(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_only_ends_as_versions_do_is_measured() {
+        let row = |day: u32| format!("2026-01-{day:02},3.{day},4.{day}\n");
+        for name in ["conversion_ms", "equalsWithConversion", "matrix inversions"] {
+            let text =
+                format!("date,{name},serverversion\n{}", (1..20).map(row).collect::<String>());
+            let told = told_of(&text);
+            assert_eq!(told.len(), 1, "{name}");
+            assert_eq!(told[0].0, name);
+        }
+    }
+
+    /// CloudWatch's statistics of a volume: a latency that rose was better.
+    #[test]
+    fn a_unit_that_is_written_out_has_its_direction() {
+        let row = |day: u32| {
+            format!(
+                "{{\"Timestamp\":\"2026-01-{day:02}\",\"Average\":10{day},\"Unit\":\"Milliseconds\"}}\n"
+            )
+        };
+        let text = (1..20).map(row).collect::<String>();
+        let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+        assert_eq!(history.series[0].better, Better::Lower);
+    }
+
     /// A request that is refused is fast.
     #[test]
     fn outcomes_are_known_by_how_their_names_end() {
