@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_judge::history::{
-    self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LAPSED_ALARM, LATEST_FAR,
-    LATEST_MISSING, LEFT_OUT, MODE_SHIFT, OrderAsked, SMALL_STEPS, SPREAD_SHIFT, UNPROVED_STEP,
-    UNREAD, WORK_GONE,
+    self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LEFT_OUT, OrderAsked, UNREAD,
 };
 use dbdyno_lab::input;
 use dbdyno_model::{
@@ -217,20 +215,8 @@ fn judge(told: &Told, latest: usize) -> Exit {
 /// What is not known of the latest runs of a series: they have no figure, or figures that are far
 /// to the worse and too few to be a level.
 fn latest_doubt(series: &HistorySeries) -> Option<&Warning> {
-    series.warnings.iter().find(|warning| {
-        warning.code == LATEST_MISSING
-            || [
-                LAPSED_ALARM,
-                LATEST_FAR,
-                MODE_SHIFT,
-                SPREAD_SHIFT,
-                UNPROVED_STEP,
-                SMALL_STEPS,
-                WORK_GONE,
-            ]
-            .contains(&warning.code.as_str())
-                && (warning.severity == Severity::Caution || is_assumed(series))
-    })
+    let is_assumed = is_assumed(series);
+    series.warnings.iter().find(|warning| warning.is_latest_doubt(is_assumed))
 }
 
 /// The series of which the latest runs leave a doubt, and the doubt of the first.
@@ -341,6 +327,11 @@ fn parse_superiority(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_model::latest_doubt::{
+        LAPSED_ALARM, LATEST_FAR, LATEST_MISSING, MODE_SHIFT, SMALL_STEPS, SPREAD_SHIFT,
+        UNPROVED_STEP, WORK_GONE,
+    };
+
     use super::*;
     use dbdyno_model::{ChangeScale, HistoryPoint, Interval, NullKind, SeriesChanges};
 

@@ -37,6 +37,7 @@ mod idle;
 pub mod insert_benchmark;
 pub mod isolation;
 mod keep_memory;
+pub mod latest_doubt;
 pub mod ledger;
 pub mod levels;
 pub mod masking;

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use dbdyno_model::latest_doubt::WORK_GONE;
 use dbdyno_model::{Cause, Severity, Shift, Warning};
 
 /// What was true of a run, by name.
@@ -44,8 +45,6 @@ const WORK: [&str; 22] = [
     "transactions",
     "tuples",
 ];
-/// The code of a warning: runs did work before, and the latest ones did none.
-pub const WORK_GONE: &str = "work-gone";
 
 /// Facts that changed where the shift may lie, those of the host first.
 pub(super) fn shift_causes(shift: &Shift, facts: &[Rc<Facts>]) -> Vec<Cause> {

@@ -723,7 +723,8 @@ fn history_cells<'t>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::LAPSED_ALARM;
+    use dbdyno_model::latest_doubt::{LAPSED_ALARM, LATEST_FAR, LATEST_MISSING};
+
     use super::*;
     use crate::history::asked::{DecimalMark, FileAsked, OrderAsked};
     use dbdyno_model::{Better, random};
@@ -1985,7 +1986,7 @@ mod tests {
         let asked = HistoryQuestion { look_back: 20, ..HistoryQuestion::of_figures(&[]) };
         let history = of_file("f", &text, &asked).unwrap();
         let warnings = &history.series[0].warnings;
-        assert!(warnings.iter().any(|one| one.code == super::super::LATEST_FAR), "{warnings:?}");
+        assert!(warnings.iter().any(|one| one.code == LATEST_FAR), "{warnings:?}");
     }
 
     /// Each entry of a list has a copy of what stands beside it, and the copies were counted when
@@ -2294,7 +2295,7 @@ mod tests {
     fn missing(text: &str, asked: &HistoryQuestion) -> (Vec<String>, Option<String>) {
         let history = of_file("f", text, asked).unwrap();
         let warnings = history.series.iter().flat_map(|one| &one.warnings);
-        let missing = warnings.clone().find(|one| one.code == crate::history::LATEST_MISSING);
+        let missing = warnings.clone().find(|one| one.code == LATEST_MISSING);
         let all = warnings.chain(&history.warnings).map(|one| one.code.clone());
         (all.collect(), missing.map(|one| one.text.clone()))
     }

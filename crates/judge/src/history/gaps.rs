@@ -10,9 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dbdyno_model::latest_doubt::LATEST_MISSING;
 use dbdyno_model::{Severity, Warning, foreign};
-
-use super::LATEST_MISSING;
 
 /// The latest rows of which too many may be missing.
 const LATEST: usize = 10;

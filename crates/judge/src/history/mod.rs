@@ -48,6 +48,9 @@ mod words;
 
 use std::rc::Rc;
 
+use dbdyno_model::latest_doubt::{
+    LAPSED_ALARM, LATEST_FAR, MODE_SHIFT, SMALL_STEPS, SPREAD_SHIFT, UNPROVED_STEP,
+};
 use dbdyno_model::{
     BenchmarkHistory, Better, Cause, ChangeScale, HistoryPoint, HistorySeries, LapsedShift, Modes,
     SeriesChanges, Severity, Shift, ShiftWeight, Slide, Warning,
@@ -57,7 +60,6 @@ use dbdyno_stats::{self as stats, StatsError};
 use crate::error::JudgeError;
 
 pub use asked::{DecimalMark, FileAsked, OrderAsked};
-pub use causes::WORK_GONE;
 pub use figures::{Gathering, LEFT_OUT, RunFigure};
 pub use file::of_file;
 
@@ -65,22 +67,8 @@ pub use file::of_file;
 const E_DIVISIVE_DRAWS: u32 = 199;
 /// So many of the latest values are taken away, one by one, to see what they changed.
 const LOOK_BACK: usize = 8;
-/// The code of a warning: the latest rows of a file have no figure.
-pub const LATEST_MISSING: &str = "latest-missing";
-/// The code of a warning: the latest values are far to the worse, and too few to be a level.
-pub const LATEST_FAR: &str = "latest-far";
-/// The code of what says that a step among few values is not proved.
-pub const UNPROVED_STEP: &str = "unproved-step";
-/// The code of what says that small changes to the worse add up.
-pub const SMALL_STEPS: &str = "small-steps";
 /// The code of a warning: a column has numbers in a form that is not read.
 pub const UNREAD: &str = "unread";
-/// The code of a warning: one of two levels that values jump between has moved.
-pub const MODE_SHIFT: &str = "mode-shift";
-/// The code of a warning: values scatter several times as much, or as little, as before.
-pub const SPREAD_SHIFT: &str = "spread-shift";
-/// The code of a warning: a change alarmed with fewer values, and is no longer found.
-pub const LAPSED_ALARM: &str = "lapsed-alarm";
 /// So many of the latest values, with strays among them, are looked at together.
 const LATEST: usize = 10;
 /// So many strays among them are no single bad nights.

@@ -84,23 +84,11 @@ fn has_change(series: &HistorySeries) -> bool {
         || series.warnings.iter().any(may_hide_a_change)
 }
 
-/// Codes of cautions that leave a doubt about the latest values: as many were left out as a level
-/// has, or what lies there is not proved. A series with one of them is none "without a change".
-const DOUBTS: [&str; 9] = [
-    "lapsed-alarm",
-    "latest-far",
-    "latest-missing",
-    "mode-shift",
-    "small-steps",
-    "spread-shift",
-    "unmeasured",
-    "unproved-step",
-    "work-gone",
-];
-
-/// Whether it leaves such a doubt.
+/// Whether it leaves a doubt about the latest values: what lies there is not proved, or as many were
+/// left out as a level has. A series with such a one is none "without a change".
 fn may_hide_a_change(warning: &Warning) -> bool {
-    warning.severity == Severity::Caution && DOUBTS.contains(&warning.code.as_str())
+    let is_unmeasured = warning.severity == Severity::Caution && warning.code == "unmeasured";
+    is_unmeasured || warning.is_latest_doubt(false)
 }
 
 fn warning(warning: &Warning) -> LabelledItem {
