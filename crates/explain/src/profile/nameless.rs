@@ -136,6 +136,26 @@ mod tests {
         }
     }
 
+    /// gdb that read no symbols has the names of libraries alone: their waits were a new function.
+    #[test]
+    fn waits_whose_callers_have_no_name_are_no_difference() {
+        let side = |caller: &str| {
+            let thread = |number: usize| {
+                format!(
+                    "Thread {number} (LWP {number}):\n\
+                     #0  0x7f in __futex_abstimed_wait_cancelable64 () from /lib/libc.so.6\n\
+                     #1  0x55 in {caller} ()\n"
+                )
+            };
+            let profile = read(&(1..=42).map(thread).collect::<String>()).unwrap();
+            [WeightedProfile { profile, operations: None }]
+        };
+        let found = difference(&side("Ack_receiver::run"), &side("??"));
+        assert!(found.functions.iter().all(|one| one.relative == 0.0), "{found:?}");
+        assert_eq!(found.nameless_share, PerArm { base: 0.0, test: 1.0 });
+        assert_eq!((&*found.untold[0].name, found.untold.len()), ("Ack_receiver::run", 1));
+    }
+
     /// As many samples without names on both sides hide nothing, and neither do few of them.
     #[test]
     fn what_is_gone_where_names_are_as_many_is_a_difference() {

@@ -105,28 +105,45 @@ fn is_primitive(function: &str) -> bool {
 
 /// A mark between stacks of the kernel and the user, or a file in place of a function.
 fn has_no_name(function: &str) -> bool {
-    let is_file = function.starts_with('[') && function.ends_with(']');
-    matches!(function, "-" | "--" | "") || is_file
+    is_mark(function) || is_file(function)
+}
+
+/// A mark between stacks of the kernel and the user.
+fn is_mark(function: &str) -> bool {
+    matches!(function, "-" | "--" | "")
+}
+
+/// A file in place of a function.
+fn is_file(function: &str) -> bool {
+    function.starts_with('[') && function.ends_with(']')
 }
 
 /// Which function of a stack, the outermost first, tells why it waits: the first one outside of
-/// all primitives. Of a stack that works, or has nothing else, the innermost is.
+/// all primitives. Of a stack that works, or has nothing else, the innermost is. Where all callers
+/// of what waits have no name, the innermost of them is: which function waits is not known.
 pub(super) fn telling_function<'s>(stack: &[&'s str]) -> &'s str {
-    let innermost = stack.last().copied().unwrap_or_default();
-    let mut wrapper = innermost;
+    let mut outermost = stack.last().copied().unwrap_or_default();
     for (at, function) in stack.iter().enumerate().rev() {
-        let caller = at.checked_sub(1).and_then(|at| stack.get(at));
-        let is_of_wrapper = CALLS.contains(&bare(function))
-            && caller.is_some_and(|caller| is_primitive(caller) && !has_no_name(caller));
-        if !is_primitive(function) && !is_of_wrapper {
-            let is_beginning = BEGINNINGS.contains(&bare(function));
-            return if is_beginning { wrapper } else { function };
+        let (callers, is_call) = (&stack[..at], CALLS.contains(&bare(function)));
+        let caller = callers.last().copied().unwrap_or_default();
+        let is_of_wrapper = is_call && is_primitive(caller) && !has_no_name(caller);
+        if BEGINNINGS.contains(&bare(function)) {
+            return outermost;
         }
-        if !has_no_name(function) {
-            wrapper = function;
+        if !is_primitive(function) && !is_of_wrapper {
+            let is_called_by_file = is_call && is_file(caller) && callers.iter().all(is_no_caller);
+            return if is_called_by_file { caller } else { function };
+        }
+        if !has_no_name(function) || is_file(function) && !has_no_name(outermost) {
+            outermost = function;
         }
     }
-    wrapper
+    outermost
+}
+
+/// Whether a function tells nothing of what it calls.
+fn is_no_caller(function: &&str) -> bool {
+    has_no_name(function) || BEGINNINGS.contains(&bare(function))
 }
 
 /// `main;read;schedule;--;try_to_wake_up;swapper/0`: the stack that waited, without the one that
@@ -179,6 +196,13 @@ mod tests {
                 "Mutex::wait;std::condition_variable::wait(std::unique_lock<std::mutex>&);[libc.so.6]",
                 "Mutex::wait",
             ),
+            ("[unknown];[mysqld];__futex_abstimed_wait_cancelable64", "[mysqld]"),
+            ("clone3;start_thread;[mysqld];os_event::wait;[libc.so.6];futex_wait", "[mysqld]"),
+            ("[libc.so.6];start_thread;os_event::wait;pthread_cond_wait", "os_event::wait"),
+            ("start_thread;[mysqld];clock_nanosleep", "[mysqld]"),
+            ("do_command;[mysqld];poll", "poll"),
+            ("[unknown];-;futex_wait;schedule", "[unknown]"),
+            ("-;futex_wait;schedule", "futex_wait"),
         ] {
             let functions: Vec<&str> = stack.split(';').collect();
             assert_eq!(telling_function(&functions), tells, "{stack}");
