@@ -18,6 +18,7 @@
 //! what the one before has left and adds nothing: done twice it does nothing more.
 
 mod function_name;
+mod libc;
 mod mangled;
 mod readable;
 

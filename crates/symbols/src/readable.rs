@@ -8,6 +8,7 @@
 //!   work (app.py:12)   exec - f.rb:12   A.run:12        a line of it
 //!   LazyCompile:*f   LazyCompile:~f                     by which compiler
 //!   A$$Lambda$7/0x00007f01.run   $Proxy7.get            numbers that a run of Java has given
+//!   __GI___libc_read   __read                           by which alias of the C library
 //! ```
 //!
 //! None of this is of the function: one profile has it, another one of the same program has not, or
@@ -18,6 +19,7 @@
 
 use std::borrow::Cow;
 
+use super::libc::libc_name;
 use super::mangled::{MANGLED_MOST, SourceLanguage, demangle_name, of_rust};
 
 /// The mark of a function of the kernel.
@@ -64,15 +66,17 @@ const STEPS_MOST: usize = 16;
 const ADDRESS_LEAST: usize = 6;
 
 /// A name of a text as its language has it, without what its tool has added: mangling, marks,
-/// offsets, lines, and numbers that were given while it ran. One that is longer than any mangled
-/// name stays.
+/// offsets, lines, aliases of the C library, and numbers that were given while it ran. One that is
+/// longer than any mangled name stays.
 pub fn readable_name(name: &str) -> Cow<'_, str> {
     let (bare, mark) = without_marks(name.trim());
     if bare.is_empty() || bare.len() > MANGLED_MOST {
         return Cow::Borrowed(name.trim());
     }
     let mut text = Cow::Borrowed(bare);
-    let steps = [demangled, without_class_numbers, without_tier, without_line];
+    // The kernel has no C library: what is called like one of its functions is another one.
+    let alias = if mark.is_empty() { without_alias } else { |_: &str| None };
+    let steps = [demangled, without_class_numbers, without_tier, without_line, alias];
     // Each may find what another one has left.
     for _ in 0..STEPS_MOST {
         let Some(changed) = steps.iter().find_map(|step| step(&text)) else { break };
@@ -248,6 +252,12 @@ fn without_tier(name: &str) -> Option<String> {
     })
 }
 
+/// A function of the C library under the name by which programs call it.
+fn without_alias(name: &str) -> Option<String> {
+    let exported = libc_name(name);
+    (exported.len() < name.len()).then(|| exported.to_owned())
+}
+
 /// A name without the numbers of classes that Java makes while it runs.
 fn without_class_numbers(name: &str) -> Option<String> {
     let mut text = without_class_addresses(name);
@@ -350,6 +360,9 @@ mod tests {
             ("a/LambdaForm$MH/0x0000000800066840.invoke", "a/LambdaForm$MH.invoke"),
             ("sun/GeneratedMethodAccessor17.invoke", "sun/GeneratedMethodAccessor.invoke"),
             ("com.sun.proxy.$Proxy7.get", "com.sun.proxy.$Proxy.get"),
+            ("__GI___libc_read", "read"),
+            ("__GI___poll+0x4f_[i]", "poll"),
+            ("__libc_malloc [libc-2.31.so]", "malloc [libc-2.31.so]"),
         ] {
             assert_eq!(readable_name(name), is, "{name}");
         }
@@ -367,6 +380,8 @@ mod tests {
             "LazyCompile:anonymous /a/b.js:12:34",
             "{closure} /a/b.php:3",
             "f_[k]",
+            "__poll_[k]",
+            "__read (app.py)",
             "operator+",
             "libc.so.6+0x29d90",
             "/usr/sbin/mysqld+0x1234",
@@ -410,8 +425,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_readable_stays(
-            name in "(_ZN|_R|Generated(Constructor|Method)Accessor|f|1a|\\$LT\\$|\\$|\\$\\$Lambda|\
-                     ::|[.+:/() -]|0x[0-9a-f]{6}|12|_\\[[ijk0]\\]|py|js|JS:|[*~]|é){0,8}",
+            name in "(_ZN|_R|__GI_|__|read|f|1a|\\$LT\\$|\\$|\\$\\$Lambda|::|[.+:/() -]|12|\
+                     Generated(Constructor|Method)Accessor|0x[0-9a-f]{6}|_\\[[ijk0]\\]|py|js|\
+                     JS:|[*~]|é){0,8}",
         ) {
             let once = readable_name(&name).into_owned();
             prop_assert_eq!(readable_name(&once).into_owned(), once.clone());

@@ -32,10 +32,8 @@ const PRIMITIVES: &str = "schedule_timeout schedule_hrtimeout schedule_preempt i
     __wait_on_bit wait_on_bit bit_wait out_of_line_wait wait_woken wait_for_completion \
     rwsem_down call_rwsem_down down_read down_write __down mutex_lock __mutex_lock rt_mutex \
     percpu_down \
-    pthread_cond_ __pthread_cond_ ___pthread_cond_ __GI___pthread_cond __GI_pthread_cond \
-    pthread_mutex_ __pthread_mutex_ ___pthread_mutex_ __GI___pthread_mutex pthread_rwlock_ \
-    __pthread_rwlock_ ___pthread_rwlock_ __lll_ lll_ ___lll __GI___lll __GI___futex \
-    sem_wait sem_timedwait __new_sem_ __sem_ sem_clockwait do_futex_wait __GI_sem semop __semop \
+    pthread_cond_ pthread_mutex_ pthread_rwlock_ __lll_ lll_ ___lll \
+    sem_wait sem_timedwait __new_sem_ __sem_ sem_clockwait do_futex_wait semop \
     std::condition_variable std::_V2::condition_variable std::mutex std::timed_mutex \
     std::shared_mutex std::unique_lock std::lock_guard std::__condvar std::recursive_mutex \
     __gthread_ parking_lot std::sys:: std::sync::condvar std::sync::mutex \
@@ -52,35 +50,20 @@ static PRIMITIVE_BEGINNINGS: LazyLock<Vec<&str>> =
     LazyLock::new(|| PRIMITIVES.split_whitespace().collect());
 
 /// System calls that wait for anything: they tell something unless a wrapper called them.
-const CALLS: [&str; 16] = [
+const CALLS: [&str; 9] = [
     "nanosleep",
-    "__nanosleep",
     "clock_nanosleep",
-    "__clock_nanosleep",
-    "__GI___clock_nanosleep",
     "usleep",
     "select",
-    "__select",
     "poll",
-    "__poll",
     "ppoll",
     "epoll_wait",
-    "__epoll_wait",
     "epoll_pwait",
-    "__GI___poll",
     "syscall",
 ];
 /// Where threads begin: all have that in common, too.
-const BEGINNINGS: [&str; 8] = [
-    "start_thread",
-    "clone",
-    "__clone",
-    "clone3",
-    "__clone3",
-    "main",
-    "__libc_start_main",
-    "_start",
-];
+const BEGINNINGS: [&str; 6] =
+    ["start_thread", "clone", "clone3", "main", "__libc_start_main", "_start"];
 
 /// Whether a function takes a thread off the processor.
 pub(super) fn is_switch(function: &str) -> bool {
@@ -172,7 +155,7 @@ mod tests {
                 "lock_wait_suspend_thread",
             ),
             (
-                "one;log_write_up_to(unsigned long);os_event::wait_low(long);__pthread_cond_wait@@GLIBC_2.3.2;futex_wait;entry_SYSCALL_64;do_syscall_64;__x64_sys_futex_[k];do_futex_[k];schedule_[k];finish_task_switch.isra.0_[k]",
+                "one;log_write_up_to(unsigned long);os_event::wait_low(long);pthread_cond_wait@@GLIBC_2.3.2;futex_wait;entry_SYSCALL_64;do_syscall_64;__x64_sys_futex_[k];do_futex_[k];schedule_[k];finish_task_switch.isra.0_[k]",
                 "log_write_up_to(unsigned long)",
             ),
             ("main;do_command;fsync_caller;fsync;-;schedule;finish_task_switch", "fsync"),
@@ -184,8 +167,8 @@ mod tests {
                 "start_thread;srv_monitor_thread;os_event_wait_time_low;os_cond_wait_timed;pthread_cond_timedwait",
                 "srv_monitor_thread",
             ),
-            ("srv_master_thread;os_thread_sleep(unsigned long);__select", "srv_master_thread"),
-            ("BackgroundWriterMain;pg_usleep;__select", "BackgroundWriterMain"),
+            ("srv_master_thread;os_thread_sleep(unsigned long);select", "srv_master_thread"),
+            ("BackgroundWriterMain;pg_usleep;select", "BackgroundWriterMain"),
             ("sleeper;nanosleep", "nanosleep"),
             ("PostgresMain;ProcSleep;WaitLatch;WaitEventSetWait;epoll_wait", "ProcSleep"),
             ("do_command;vio_io_wait;poll", "poll"),

@@ -95,8 +95,7 @@ const MYSQL: [(&str, &str); 10] = [
     (
         LATCHES,
         "rw_lock_ sync_array_ os_event PolicyMutex TTAS ssux_ srw_ sux_ inline_mysql_mutex \
-         pthread_mutex ___pthread_mutex __pthread_mutex __lll_lock pthread_rwlock \
-         ___pthread_rwlock safe_mutex __x64_sys_futex",
+         pthread_mutex __lll_lock pthread_rwlock safe_mutex __x64_sys_futex",
     ),
 ];
 const POSTGRES: [(&str, &str); 8] = [
