@@ -24,7 +24,8 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
-use super::stack::written_name;
+use super::ruby::BlockLines;
+use super::stack::WrittenNames;
 
 /// Functions in the stacks of a trace for each of its events, in the mean: those of Java, which are
 /// the deepest, have some hundred.
@@ -41,6 +42,30 @@ pub(super) fn is_of_speedscope(text: &str) -> bool {
 struct File {
     shared: SharedFrames,
     profiles: Vec<Profile>,
+}
+
+impl File {
+    /// The names of frames by number, each written once, however often samples refer to it: a name
+    /// may be written a hundred times as long as it stands. Those that nothing refers to are empty.
+    fn written_names<'n>(
+        &'n self,
+        written: &'n mut WrittenNames,
+    ) -> Result<Vec<Cow<'n, str>>, ProfileError> {
+        let frames = &self.shared.frames;
+        let mut is_used = vec![false; frames.len()];
+        for number in self.profiles.iter().flat_map(Profile::frames) {
+            if let Some(is_used) = is_used.get_mut(number as usize) {
+                *is_used = true;
+            }
+        }
+        let named = frames.iter().zip(is_used);
+        let named = named.map(|(frame, is_used)| if is_used { frame.name.as_str() } else { "" });
+        named.clone().for_each(|name| written.learn_name(name));
+        match written.endless_names() {
+            Some(error) => Err(error),
+            None => Ok(named.map(|name| written.written_name(name)).collect()),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -61,6 +86,14 @@ struct Profile {
     samples: Option<Samples>,
     weights: Option<Vec<f64>>,
     events: Option<Vec<Event>>,
+}
+
+impl Profile {
+    /// The numbers of the frames that it refers to.
+    fn frames(&self) -> impl Iterator<Item = u32> {
+        let sampled = self.samples.iter().flat_map(|samples| &samples.frames).copied();
+        sampled.chain(self.events.iter().flatten().map(|event| event.frame))
+    }
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -160,9 +193,8 @@ pub(super) fn each_stack(
         )
     })?;
     let wrong = |what: String| ProfileError::new(0, what);
-    // A name is cut once, however often samples refer to it.
-    let names: Vec<Cow<'_, str>> =
-        file.shared.frames.iter().map(|it| written_name(&it.name)).collect();
+    let mut written = WrittenNames::with_block_lines(BlockLines::Untold);
+    let names = file.written_names(&mut written)?;
     let names: Vec<&str> = names.iter().map(Cow::as_ref).collect();
     let mut units: Vec<&str> = file.profiles.iter().map(|one| one.unit.as_str()).collect();
     units.sort_unstable();
@@ -283,6 +315,7 @@ fn evented(
 #[cfg(test)]
 mod tests {
     use super::super::read::read;
+    use super::super::stack::WrittenNames;
 
     fn of(profiles: &str) -> String {
         format!(
@@ -344,6 +377,29 @@ mod tests {
         let most = |names: &[&str]| names.iter().map(|name| name.len()).max().unwrap_or(0);
         super::each_stack(&text, &mut |seen| longest = longest.max(most(seen.stack))).unwrap();
         assert!((4_000..=4_096).contains(&longest), "{longest}");
+    }
+
+    /// A mangled name of some bytes may be written as one of some thousand.
+    #[test]
+    fn names_are_written_once_and_have_a_limit() {
+        let names_of = |names: &[String], samples: &str| {
+            let text = of(&format!(
+                "{{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":{samples},\"weights\":[1]}}"
+            ));
+            let frames: Vec<String> =
+                names.iter().map(|name| format!("{{\"name\":\"{name}\"}}")).collect();
+            let text = text.replace("{\"name\":\"a\"}", &frames.join(","));
+            let file: super::File = serde_json::from_str(&text).unwrap();
+            let mut written = WrittenNames::with_bytes_at_most(1_000);
+            let names = file.written_names(&mut written);
+            names.map(|names| names[0].to_string()).map_err(|error| error.what)
+        };
+        let several: Vec<String> = (100..200).map(|at| format!("_ZN4name4f{at}Ev")).collect();
+        let equal = vec![several[0].clone(); 100];
+        let all = format!("[{:?}]", (0..100).collect::<Vec<_>>());
+        assert_eq!(names_of(&several, "[[0]]").as_deref(), Ok("name::f100()"));
+        assert_eq!(names_of(&equal, &all).as_deref(), Ok("name::f100()"));
+        assert!(names_of(&several, &all).unwrap_err().contains("no program has"));
     }
 
     #[test]

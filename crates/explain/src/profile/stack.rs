@@ -109,6 +109,12 @@ impl WrittenNames {
         WrittenNames { written: HashMap::new(), left: Some(ALL_NAMES_MOST), block_lines }
     }
 
+    /// The same, and all names have so many bytes at most.
+    #[cfg(test)]
+    pub(super) fn with_bytes_at_most(bytes: usize) -> WrittenNames {
+        WrittenNames { left: Some(bytes), ..WrittenNames::with_block_lines(BlockLines::Untold) }
+    }
+
     /// That there were more than any program has, so that the last stacks were not given.
     pub(super) fn endless_names(&self) -> Option<ProfileError> {
         let what = format!(
@@ -141,12 +147,9 @@ impl WrittenNames {
             return;
         }
         let names = seen.stack.iter().enumerate().map(|(at, name)| {
-            if let Some(block) = self.block_lines.block_name(seen.stack, at) {
-                return Cow::Owned(cut_name(&block).into_owned());
-            }
-            match self.written.get(*name) {
-                Some(Some(written)) => Cow::Borrowed(&**written),
-                _ => cut_name(name),
+            match self.block_lines.block_name(seen.stack, at) {
+                Some(block) => Cow::Owned(cut_name(&block).into_owned()),
+                None => self.written_name(name),
             }
         });
         let names: Vec<Cow<'_, str>> = names.collect();
@@ -154,8 +157,16 @@ impl WrittenNames {
         take(&Sighting { program: &cut_name(seen.program), stack: &stack, ..*seen });
     }
 
+    /// A name that was learned, as its language has it, of a sensible length.
+    pub(super) fn written_name<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
+        match self.written.get(name) {
+            Some(Some(written)) => Cow::Borrowed(written),
+            _ => cut_name(name),
+        }
+    }
+
     /// Remembers how a name is written, if it may be written otherwise than it stands.
-    fn learn_name(&mut self, name: &str) {
+    pub(super) fn learn_name(&mut self, name: &str) {
         let Some(left) = self.left else { return };
         if name.len() > MANGLED_MOST || is_plainly_readable(name) || self.written.contains_key(name)
         {
@@ -166,14 +177,6 @@ impl WrittenNames {
         let bytes = name.len() + written.as_ref().map_or(0, |written| written.len());
         self.left = left.checked_sub(bytes);
         self.written.insert(name.into(), written);
-    }
-}
-
-/// A name as its language has it, of a sensible length.
-pub(super) fn written_name(name: &str) -> Cow<'_, str> {
-    match readable_name(name) {
-        Cow::Borrowed(name) => cut_name(name),
-        Cow::Owned(name) => Cow::Owned(cut_name(&name).into_owned()),
     }
 }
 
@@ -214,10 +217,7 @@ mod tests {
     /// Of a few hundred bytes some thousand are written: names without end would take hours.
     #[test]
     fn endless_names_are_refused() {
-        let mut names = WrittenNames {
-            left: Some(1_000),
-            ..WrittenNames::with_block_lines(BlockLines::Untold)
-        };
+        let mut names = WrittenNames::with_bytes_at_most(1_000);
         let mut given = 0;
         for at in 0..100 {
             let name = format!("_ZN4name{}f{at}Ev", 1 + at.to_string().len());
