@@ -27,6 +27,7 @@ use dbdyno_model::LEFT_OUT;
 use super::filled::filled_lines;
 use super::form::{
     ALLOCATIONS, Form, MeasureUnit, PROCESSOR, ProfileError, ProfileMeasure, WALL, Weighing,
+    check_weights,
 };
 use super::programs::Sighting;
 use super::stack::Stack;
@@ -94,6 +95,19 @@ fn started(line: &str) -> Option<&str> {
     line.trim().strip_prefix("Started [")?.strip_suffix("] profiling")
 }
 
+/// What is sampled, by what was started and the unit of the weights.
+fn sampled_event<'t>(kind: Option<&'t str>, unit: Option<&str>) -> &'t str {
+    match (kind, unit) {
+        (Some("cpu" | "itimer" | "ctimer"), _) => PROCESSOR,
+        (Some("wall"), _) => WALL,
+        (Some("lock"), _) => "time of waiting for locks",
+        (Some("alloc"), _) | (None, Some("bytes")) => ALLOCATIONS,
+        (Some(other), _) => other,
+        (None, Some("ns")) => "time",
+        (None, _) => "samples",
+    }
+}
+
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
@@ -119,10 +133,12 @@ pub(super) fn each_stack(
         if let Some((of, name)) = table.filter(|_| stacks == 0).and_then(|unit| flat(line, unit)) {
             first = first.or(Some(of.unit));
             functions += 1;
+            check_weights(number, total + of.value)?;
             take(&Sighting::new(&[name], of.value));
             (total, share, squares) = (total + of.value, share + of.share, squares + of.square());
         }
         let Some(next) = weight(line) else { continue };
+        check_weights(number, total + next.value)?;
         match first {
             Some(first) if first != next.unit => {
                 let what = format!(
@@ -139,15 +155,7 @@ pub(super) fn each_stack(
     if functions > 0 && stacks > 0 {
         return Err(ProfileError::new(0, TWICE));
     }
-    let event = match (kind, first) {
-        (Some("cpu" | "itimer" | "ctimer"), _) => PROCESSOR,
-        (Some("wall"), _) => WALL,
-        (Some("lock"), _) => "time of waiting for locks",
-        (Some("alloc"), _) | (None, Some("bytes")) => ALLOCATIONS,
-        (Some(other), _) => other,
-        (None, Some("ns")) => "time",
-        (None, _) => "samples",
-    };
+    let event = sampled_event(kind, first);
     let is_excerpt = share > 0.0 && share < WHOLE;
     // Kish: amounts are of all sizes, and a stack tells the mean of its own.
     let unit = if squares > 0.0 { squares / total } else { 1.0 };

@@ -25,6 +25,25 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
+/// All weights of a profile together, at most: a thousand processors have not so many cycles in a
+/// million years, and what is made of sums is still a number.
+const WEIGHTS_MOST: f64 = 1e30;
+
+/// Looks at what all weights up to a line have together; 0: those of the whole file.
+///
+/// # Errors
+/// It is more than any program has, or no number.
+pub(super) fn check_weights(line: usize, sum: f64) -> Result<(), ProfileError> {
+    if sum <= WEIGHTS_MOST {
+        return Ok(());
+    }
+    let what = format!(
+        "weights add up to more than {WEIGHTS_MOST:e}, which no program has; give what the tool \
+         has printed"
+    );
+    Err(ProfileError::new(line, what))
+}
+
 /// What a text was taken for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form {

@@ -13,7 +13,7 @@
 use dbdyno_model::LEFT_OUT;
 
 use super::filled::filled_lines;
-use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
+use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, check_weights};
 use super::programs::Sighting;
 
 /// The share from which on a table is taken for whole: shares are rounded, and pprof drops nodes.
@@ -48,7 +48,7 @@ pub(super) fn each_stack(
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let table = Table::read(text)?;
-    let told: f64 = table.rows.iter().map(|(_, value)| value).sum();
+    let told = table.told;
     let total = table.total.or(table.total_by_share()).unwrap_or(told);
     table.rows.iter().for_each(|(name, value)| take(&Sighting::new(&[name], *value)));
     let is_excerpt = told < WHOLE * total;
@@ -87,6 +87,8 @@ struct Table<'t> {
     total: Option<f64>,
     /// Functions with a weight of their own.
     rows: Vec<(&'t str, f64)>,
+    /// The sum of these weights.
+    told: f64,
     /// The largest of these weights, and its share.
     largest: Option<(f64, f64)>,
     unit: Unit,
@@ -94,8 +96,14 @@ struct Table<'t> {
 
 impl<'t> Table<'t> {
     fn read(text: &'t str) -> Result<Table<'t>, ProfileError> {
-        let mut table =
-            Table { kind: None, total: None, rows: Vec::new(), largest: None, unit: Unit::Count };
+        let mut table = Table {
+            kind: None,
+            total: None,
+            rows: Vec::new(),
+            told: 0.0,
+            largest: None,
+            unit: Unit::Count,
+        };
         let mut head = None;
         for (number, line) in filled_lines(text) {
             if let Some(kind) = line.trim_start().strip_prefix("Type:") {
@@ -113,6 +121,7 @@ impl<'t> Table<'t> {
                 let all = rest.split_once(" of ").map(|(_, all)| all.trim());
                 let all = all.map(|all| all.strip_suffix(" total").unwrap_or(all));
                 table.total = all.and_then(weight).map(|(total, _)| total);
+                check_weights(number, table.total.unwrap_or(0.0))?;
             } else if let Some(row) = row(line).filter(|_| head.is_some()) {
                 table.add(number, &row)?;
             }
@@ -136,8 +145,9 @@ impl<'t> Table<'t> {
                 self.largest = Some((value, row.share));
             }
             self.rows.push((row.name, value));
+            self.told += value;
         }
-        Ok(())
+        check_weights(number, self.told)
     }
 
     fn total_by_share(&self) -> Option<f64> {

@@ -9,7 +9,8 @@ use super::counts::weight_of_sample;
 use super::filled::filled_lines;
 use super::form::{
     ALLOCATIONS, EVENT_LINE, Form, MeasureUnit, PERIOD_LINE, ProfileError, ProfileMeasure,
-    SAMPLES_LINE, WAITS, Weighing, is_amount, plain_event, two_events, unit_of_periods,
+    SAMPLES_LINE, WAITS, Weighing, check_weights, is_amount, plain_event, two_events,
+    unit_of_periods,
 };
 use super::inlined::is_within_java_name;
 use super::primitives::{is_switch, telling_function, without_waker};
@@ -46,6 +47,7 @@ pub fn read_process(text: &str, process: Option<&str>) -> Result<Profile, Profil
             ),
         ));
     }
+    check_weights(0, sums.total)?;
     let profile = sums.profile(form, &programs, process);
     if profile.total > 0.0 {
         return Ok(profile);
@@ -182,6 +184,7 @@ fn collapsed(
         let (stack, count) = stack_and_count(number, line)?;
         let weight = count * head.period.unwrap_or(1.0);
         (stacks, all, counted) = (stacks + 1, all + weight, counted + count);
+        check_weights(number, all)?;
         if repeats.note_stack(stack, weight) {
             repeats.emit_sightings(process, take);
         }
@@ -948,6 +951,42 @@ mod tests {
         assert_eq!((profile.own["main.FindLoops"], profile.total), (268.0, 2_525.0));
         assert_eq!(profile.taken_for, "`pprof -top` of samples, 2 functions, 22.4 % of it");
         assert!(read(&format!("{table}{table}")).unwrap_err().what.contains("a second table"));
+    }
+
+    /// Of an endless sum every share is nothing, or no number.
+    #[test]
+    fn weights_that_no_program_has_are_refused_with_their_place() {
+        let pprof = |head: &str, flat: &str| {
+            format!(
+                "Type: cpu\nShowing nodes accounting for 1s, 2% of {head} total\n\
+                 flat flat% sum% cum cum%\n1s 1% 1% 1s 1% f\n{flat}s 1% 1% 1s 1% g\n"
+            )
+        };
+        let traces = |value: &str| {
+            format!("--- {value} ns (50.00%), 2 samples\n  [ 0] f\n\n--- 1 ns (50.00%), 1 sample\n")
+                + "  [ 0] g\n"
+        };
+        let speedscope = |weights: &str| {
+            format!(
+                "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{{\
+                 \"frames\":[{{\"name\":\"f\"}}]}},\"profiles\":[{{\"type\":\"sampled\",\"unit\":\
+                 \"seconds\",\"samples\":[[0],[0]],\"weights\":[{weights}]}}]}}"
+            )
+        };
+        let many = "9".repeat(400);
+        for (text, line, what) in [
+            ("m;a 1\nm;b 1e308\nm;c 1e308\n".to_owned(), 2, ""),
+            ("# period: 1e300\nm;a 1\nm;b 1e30\n".to_owned(), 2, ""),
+            (pprof("9s", &many), 5, ""),
+            (pprof(&format!("{many}s"), "1"), 2, ""),
+            (traces("1e308"), 1, ""),
+            (speedscope("1,1e300"), 0, "profile 1 of 1: "),
+        ] {
+            let error = read(&text).unwrap_err();
+            let expected = format!("{what}weights add up to more than 1e30, which no program has");
+            assert!(error.line == line && error.what.starts_with(&expected), "{error}\n{text}");
+        }
+        assert!(read("m;a 1e29\n").is_ok() && read(&speedscope("1,1e19")).is_ok());
     }
 
     #[test]

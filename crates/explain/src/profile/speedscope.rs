@@ -22,7 +22,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
-use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
+use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, check_weights};
 use super::programs::Sighting;
 use super::ruby::BlockLines;
 use super::stack::WrittenNames;
@@ -216,7 +216,7 @@ pub(super) fn each_stack(
         other => return Err(wrong(format!("{other:.20} is no unit of speedscope"))),
     };
     let is_traced = file.profiles.iter().any(|one| one.kind == ProfileKind::Evented);
-    let count = file.profiles.len();
+    let (count, mut sum) = (file.profiles.len(), 0.0);
     for (at, profile) in file.profiles.iter().enumerate() {
         let given = match (&profile.kind, &profile.samples, &profile.weights, &profile.events) {
             (ProfileKind::Sampled, Some(samples), Some(weights), _) => {
@@ -228,6 +228,10 @@ pub(super) fn each_stack(
             (ProfileKind::Sampled, ..) => Err("it has no samples or no weights".to_owned()),
             (ProfileKind::Evented, ..) => Err("it has no events".to_owned()),
         };
+        let given = given.and_then(|weights| {
+            sum += weights;
+            check_weights(0, sum).map_err(|error| error.what)
+        });
         given.map_err(|what| wrong(format!("profile {} of {count}: {what}", at + 1)))?;
     }
     Ok(Form {
@@ -247,18 +251,19 @@ fn named<'n>(names: &[&'n str], frame: u32) -> Result<&'n str, String> {
     name.ok_or_else(|| format!("there is no frame {frame}; there are {}", names.len()))
 }
 
+/// Gives each sample, and returns what all of them weigh.
 fn sampled(
     samples: &Samples,
     weights: &[f64],
     names: &[&str],
     take: &mut dyn FnMut(&Sighting<'_>),
     times: f64,
-) -> Result<(), String> {
+) -> Result<f64, String> {
     if samples.ends.len() != weights.len() {
         let (samples, weights) = (samples.ends.len(), weights.len());
         return Err(format!("{samples} samples have {weights} weights"));
     }
-    let (mut stack, mut begin) = (Vec::new(), 0);
+    let (mut stack, mut begin, mut sum) = (Vec::new(), 0, 0.0);
     for (&end, &weight) in samples.ends.iter().zip(weights) {
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(format!("a weight is a number from 0, and one is {weight}"));
@@ -270,18 +275,20 @@ fn sampled(
         begin = end;
         if !stack.is_empty() {
             take(&Sighting::new(&stack, weight * times));
+            sum += weight * times;
         }
     }
-    Ok(())
+    Ok(sum)
 }
 
+/// Gives each stack of a trace, and returns what all of them weigh.
 fn evented(
     events: &[Event],
     names: &[&str],
     take: &mut dyn FnMut(&Sighting<'_>),
     times: f64,
-) -> Result<(), String> {
-    let mut stack: Vec<&str> = Vec::new();
+) -> Result<f64, String> {
+    let (mut stack, mut sum): (Vec<&str>, f64) = (Vec::new(), 0.0);
     let mut last = events.first().map_or(0.0, |event| event.at);
     let mut left = DEPTH_MOST.saturating_mul(events.len()).saturating_add(FRAMES_FREE);
     for event in events {
@@ -298,6 +305,7 @@ fn evented(
                 )
             })?;
             take(&Sighting::new(&stack, (event.at - last) * times));
+            sum += (event.at - last) * times;
         }
         last = event.at;
         match event.kind {
@@ -308,7 +316,7 @@ fn evented(
     }
     match stack.last() {
         Some(open) => Err(format!("{open:.60} is opened and never closed")),
-        None => Ok(()),
+        None => Ok(sum),
     }
 }
 
