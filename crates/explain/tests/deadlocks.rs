@@ -1348,6 +1348,9 @@ fn what_is_announced_in_any_language_and_not_told_is_unread() {
         "FEL:  upptäckte ett deadlock här",
         "TIPP:  Einzelheiten zur Anfrage finden Sie im Serverlog.",
         "HINT:  See server log for query details.",
+        "DETAIL:  User transaction caused buffer deadlock with recovery.",
+        "ERROR:  canceling the transaction since it was involved in a distributed deadlock",
+        "ERROR:  canceling statement due to user request: \"cancelled by global deadlock detector\"",
     ] {
         let text = format!(
             "2024-03-05 10:12:01 CET [4136] {message}\n\

@@ -9,9 +9,14 @@
 //! do not stand: of what is announced and not told nobody may say that there was none. A language
 //! that is not here is known by `deadlock`, which many of them have as a loan.
 
-/// How the announcement ends: messages of PostgreSQL 9 to 18 for `deadlock detected`.
-const ENDS: [&str; 23] = [
+/// How the announcement ends: messages of PostgreSQL 9 to 18 for `deadlock detected`, that of a
+/// replica whose recovery and session wait for each other, and those of Citus and Greenplum for a
+/// deadlock between nodes.
+const ENDS: [&str; 26] = [
     "deadlock detected",
+    "deadlock with recovery",
+    "involved in a distributed deadlock",
+    "cancelled by global deadlock detector",
     "Verklemmung entdeckt",
     "interblocage (deadlock) détecté",
     "interblocage détecté",
