@@ -1328,6 +1328,28 @@ fn locks_of_other_languages_are_told_as_in_english() {
     assert_eq!(waits(japanese)[1], "ShareLock on virtual transaction ?");
 }
 
+/// The numbers of an advisory lock are a program's rows: each deadlock was a kind of its own.
+#[test]
+fn keys_of_advisory_locks_tell_no_kinds_apart() {
+    let english = |key: u32| {
+        format!(
+            "ERROR:  deadlock detected\nDETAIL:  Process 12 waits for ExclusiveLock on advisory lock \
+             [16388,0,{key},5]; blocked by process 13.\n\tProcess 13 waits for ExclusiveLock on \
+             advisory lock [16388,0,{},1]; blocked by process 12.\n",
+            key + 1
+        )
+    };
+    let german = "FEHLER:  Verklemmung entdeckt\nDETAIL:  Prozess 12 wartet auf \
+        ExclusiveLock-Sperre auf Advisory-Lock [16388,0,7,5]; blockiert von Prozess 13.\n\
+        \tProzess 13 wartet auf ExclusiveLock-Sperre auf Advisory-Lock [16388,0,8,1]; blockiert von \
+        Prozess 12.\n";
+    let clusters = deadlock_clusters(&(english(102_074) + &english(102_008) + german));
+    assert_eq!((clusters.len(), clusters[0].count), (1, 3), "{clusters:?}");
+    let waits: Vec<&String> = clusters[0].parties.iter().flat_map(|one| &one.waits_for).collect();
+    let locks = ["[?,?,?,1]", "[?,?,?,5]"];
+    assert_eq!(waits, locks.map(|key| format!("ExclusiveLock on advisory lock {key}")).each_ref());
+}
+
 /// With `log_error_verbosity=terse` the announcement is all there is, in the server's language:
 /// "no deadlocks" was said of it.
 #[test]

@@ -700,6 +700,9 @@ fn translated(mode: &str, sentence: &str) -> String {
     let runs = sentence.split(|c: char| !c.is_ascii_digit());
     let mut numbers: Vec<&str> = runs.filter(|run| !run.is_empty()).collect();
     numbers.pop();
+    if let Some(key) = advisory_key(sentence) {
+        return format!("{mode} on advisory lock {key}");
+    }
     match numbers.as_slice() {
         [_] => format!("{mode} on transaction ?"),
         [relation, database] if !sentence.contains(&format!("{relation}/{database}")) => {
@@ -746,7 +749,22 @@ fn general(lock: &str) -> String {
         let is_chance = word.starts_with('(') || words.last() == Some(&"transaction");
         words.push(if is_chance { "?" } else { word });
     }
-    words.join(" ")
+    let name = words.join(" ");
+    match (advisory_key(&name), name.split_once('[')) {
+        (Some(key), Some((before, _))) => format!("{before}{key}"),
+        _ => name,
+    }
+}
+
+/// The key of an advisory lock, `[16388,0,102074,5]`: a database, two halves of what a program has
+/// numbered, and the kind of key, which alone is kept: 1 for one number, 2 for two, others for
+/// extensions. The numbers are others in each deadlock.
+fn advisory_key(text: &str) -> Option<String> {
+    let (key, _) = text.split_once('[')?.1.split_once(']')?;
+    let numbers: Vec<&str> = key.split(',').collect();
+    let [_, _, _, kind] = numbers[..] else { return None };
+    let are_numbers = numbers.iter().all(|number| number.parse::<u32>().is_ok());
+    are_numbers.then(|| format!("[?,?,?,{kind}]"))
 }
 
 /// The table of a context: `while updating tuple (0,2) in relation "stock"`.
