@@ -358,6 +358,24 @@ fn a_log_tells_the_same_however_it_was_carried() {
     }
 }
 
+/// Heroku numbers the lines of each entry, those of a statement as well: they were not logged.
+#[test]
+fn lines_of_logplex_are_those_of_their_entry() {
+    let text = TEXTS[3].1;
+    for process in ["app[postgres.77]:", "d.af28b93f-a129 app[postgres.77]"] {
+        let mut part = 0;
+        let carried = text.lines().map(|line| {
+            part = if line.starts_with('\t') { part + 1 } else { 1 };
+            let blank = if part > 1 { "" } else { " sql_error_code = 40P01 " };
+            format!("2026-01-01T00:00:00+00:00 {process} [GREEN] [19-{part}] {blank}{line}\n")
+        });
+        let carried: String = carried.collect();
+        let reading = read_deadlocks(&carried);
+        assert!(reading.in_part.is_empty() && reading.repairs.is_empty(), "{reading:?}");
+        assert_eq!(deadlock_clusters(&carried), deadlock_clusters(text), "{process}");
+    }
+}
+
 /// PostgreSQL's other forms of a log, and what its clients print, which knows no statements.
 #[test]
 fn postgres_tells_of_a_deadlock_in_many_forms() {

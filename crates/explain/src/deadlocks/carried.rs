@@ -4,6 +4,7 @@
 //!   > …          a quotation            db-1  | …            a composition of containers
 //!   [pod/a/b] …  a cluster's client     2026-01-01T… F …     a container's file, with its time
 //!   Jan  1 … host app[7]: …, <134>1 … - …   syslog, journal
+//!   2026-01-01T… app[postgres.7]: [GREEN] [19-3] …      Heroku's logplex
 //!   pg.log:…, pg.log-17-…                     grep, with the lines around what it found
 //! ```
 //!
@@ -299,13 +300,25 @@ fn behind_program(text: &str) -> Option<&str> {
     if !is_program || program.contains(char::is_whitespace) {
         return None;
     }
-    // A number of the record and of its part.
-    let part = rest.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let is_part = |(number, _): &(&str, &str)| {
-        number.split_once('-').is_some_and(|(a, b)| a.parse::<u64>().and(b.parse::<u64>()).is_ok())
-    };
-    let rest = part.filter(is_part).map_or(rest, |(_, rest)| rest);
+    let rest = behind_part(rest).unwrap_or(rest);
     Some(rest.strip_prefix("#011").unwrap_or(rest))
+}
+
+/// What is behind the number of a record and that of its part: `[5-1] …`.
+fn behind_part(text: &str) -> Option<&str> {
+    let (number, rest) = text.strip_prefix('[')?.split_once("] ")?;
+    let (record, part) = number.split_once('-')?;
+    record.parse::<u64>().and(part.parse::<u64>()).is_ok().then_some(rest)
+}
+
+/// `app[postgres.7]: [GREEN] [19-3] …`, behind the name of an add-on in some logs: a process, the
+/// colour that stands for its database, and the number of the line, which has a blank behind it.
+fn of_logplex(text: &str) -> Option<Behind<'_>> {
+    let begin = text.find("app[postgres.").filter(|begin| !text[..*begin].contains(['[', '"']))?;
+    let end = begin + text[begin..].find(']')? + 1;
+    let colour = text[end..].trim_start_matches(':').strip_prefix(" [")?;
+    let rest = behind_part(colour.split_once("] ")?.1)?;
+    Some(Behind { rest: rest.strip_prefix(' ').unwrap_or(rest), name: Some(&text[..end]) })
 }
 
 /// `<134>1 2026-01-01T00:00:00Z host app 7 - - …`
@@ -335,5 +348,6 @@ fn timed(line: &str) -> Option<Behind<'_>> {
     }
     let of_stream = ["stdout ", "stderr "].iter().find_map(|stream| rest.strip_prefix(stream));
     let of_file = of_stream.and_then(|rest| rest.strip_prefix("F ").or(rest.strip_prefix("P ")));
-    Some(of_file.map(nameless).or_else(|| of_program(rest)).unwrap_or(nameless(rest)))
+    let behind = of_file.map(nameless).or_else(|| of_program(rest)).or_else(|| of_logplex(rest));
+    Some(behind.unwrap_or(nameless(rest)))
 }
