@@ -32,8 +32,8 @@ const ALL: [&str; 8] = [
 ];
 
 impl Warning {
-    /// Whether it leaves a doubt about the latest values of a series. A note does where nothing says
-    /// which direction is good (`is_assumed`): the better may be the worse.
+    /// Whether it leaves a doubt about the latest values of a series. A note does where nothing
+    /// says which direction is good (`is_assumed`): the better may be the worse.
     #[must_use]
     pub fn is_latest_doubt(&self, is_assumed: bool) -> bool {
         ALL.contains(&self.code.as_str())

@@ -84,8 +84,8 @@ fn has_change(series: &HistorySeries) -> bool {
         || series.warnings.iter().any(may_hide_a_change)
 }
 
-/// Whether it leaves a doubt about the latest values: what lies there is not proved, or as many were
-/// left out as a level has. A series with such a one is none "without a change".
+/// Whether it leaves a doubt about the latest values: what lies there is not proved, or as many
+/// were left out as a level has. A series with such a one is none "without a change".
 fn may_hide_a_change(warning: &Warning) -> bool {
     let is_unmeasured = warning.severity == Severity::Caution && warning.code == "unmeasured";
     is_unmeasured || warning.is_latest_doubt(false)
