@@ -60,7 +60,7 @@ impl LostUpdates {
                     let (key, version) = (seen.key, versions.resolved_version(&seen));
                     let is_known = version == INITIAL
                         || (version < ABSENT
-                            && versions.writer_of(version) != UNKNOWN
+                            && ![UNKNOWN, txn].contains(&versions.writer_of(version))
                             && versions.key(version) == key);
                     if is_known {
                         all.push(Member { key, version, txn, how: anti_dependency(&seen) });

@@ -137,6 +137,7 @@ fn what_is_of_another_kind_is_refused_and_not_untold() {
     };
     let lines =
         |outcome: &str| format!("{{\"session\": 0, \"outcome\": {outcome}, \"ops\": []}}\n");
+    let ops = |op: &str| lines("\"ok\"").replace("[]", &format!("[{op}]"));
     let dbcop = |session: &str| {
         let event = "{\"Write\": {\"variable\": 0, \"version\": 1}}";
         format!("[[{{\"events\": [{event}], \"committed\": true}}], {session}]")
@@ -147,7 +148,15 @@ fn what_is_of_another_kind_is_refused_and_not_untold() {
     for (text, place) in [
         (edn(":time 40.0"), "line 3, column 1: :time is 40.0"),
         (edn(":time \"40\""), "line 3, column 1: :time is \"40\""),
-        (edn(":index -1"), "line 3, column 1: :index is -1"),
+        (edn(":index -2"), "line 3, column 1: :index is -2"),
+        (skew(&third.replace("2}", "[2]}")), "line 3, column 1: :process is [2]"),
+        (skew(&third.replace("[:w x 2]", "[:w x [2 3]]")), "[2 3] is no value"),
+        (skew(&third.replace("[:w x 2]", "[:append x #{2}]")), "#{2} is no value"),
+        (skew(&third.replace("[:r y 1]", "[:r y #{1}]")), "#{1} is no value"),
+        (skew(&third.replace("[:w x 2]", "#{:w 2}")), "has no transaction as its :value"),
+        (ops("[\"w\", \"x\", [1, 2]]"), "operation 1: \"w\" writes [1,2]"),
+        (ops("[\"insert\", \"x\", null]"), "operation 1: \"insert\" writes null"),
+        (ops("[\"r\", \"x\"]"), "operation 1: it has no value"),
         (edn(":time 7"), "line 3, column 1: it has :time, and those before it have none"),
         (skew(&third.replace("2}", ":nemesis-x}")), "line 3, column 1: what breaks the system"),
         (format!("```\n{}```{third}```\n", skew("")), "line 4, column 1: no operation"),
@@ -169,6 +178,33 @@ fn what_is_of_another_kind_is_refused_and_not_untold() {
     }
     assert!(read_input(viper("", "[]").as_bytes()).is_ok());
     assert!(read_input(lines("\"ok\"").replace("[]", "[[\"w\", 1, 1]]").as_bytes()).is_ok());
+}
+
+#[test]
+fn a_number_below_zero_is_one_however_it_is_written() {
+    let text = |written: &str, read: &str| format!("w(x,{written},0,0)\nr(x,{read},1,0)\n");
+    for (written, read) in [("-5", "-05"), ("-0", "0"), ("+7", "007")] {
+        let history = read_history(text(written, read).as_bytes()).unwrap();
+        assert_eq!(anomaly(&history, Level::Serializable), "", "{written} {read}");
+    }
+    let rolled_back = read("w(x,3,0,-01)\nr(x,3,1,1)\n");
+    assert_eq!(anomaly(&rolled_back, Level::Serializable), "G1a (aborted read)");
+    let json = "[{\"type\": \"ok\", \"f\": \"txn\", \"value\": [[\"w\", 1, true]]},\
+                 {\"type\": \"ok\", \"f\": \"txn\", \"value\": [[\"r\", 1, \"true\"]]}]";
+    let refused = read_history(json.as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("another form"), "{refused}");
+}
+
+/// The column of each item was counted from the beginning of its line, which took hours of this.
+#[test]
+fn a_history_on_one_line_has_its_columns() {
+    let item = "{:type :ok :f :txn :value [[:w x 1]] :process 0} ";
+    let many = item.repeat(100_000);
+    let wrong = read_history(format!("{many}]").as_bytes()).unwrap_err().to_string();
+    assert_eq!(
+        wrong,
+        format!("line 1, column {}: ] stands where a value should be", many.len() + 1)
+    );
 }
 
 /// A transaction without times was before all others.

@@ -80,6 +80,30 @@ fn values_are_what_clojure_has_for_equal() {
     }
 }
 
+/// The end of a change that says another value than its beginning was passed over, and so were a
+/// key beside the value, and transfers that are no maps.
+#[test]
+fn what_an_operation_says_twice_must_agree() {
+    let told = |text: &str| judged_with(text, &ObjectAssumptions::default()).unwrap_err();
+    for (function, begun, ended) in
+        [("write", "1", "2"), ("add", "1", "100"), ("cas", "[1 2]", "[1 3]")]
+    {
+        let entries = [(0, "invoke", function, begun), (0, "ok", function, ended)];
+        assert!(told(&text(&entries)).contains("had begun it of"), "{function}");
+    }
+    let keyed = text(&[(0, "invoke", "write", "1, :key \"a\"")]);
+    assert!(told(&keyed).contains(":key of its own"), "{}", told(&keyed));
+    let transfer = text(&[
+        (0, "invoke", "transfer", "[0 2 5]"),
+        (0, "ok", "transfer", "[0 2 5]"),
+        (1, "invoke", "read", "nil"),
+        (1, "ok", "read", "{0 5 1 5}"),
+    ]);
+    assert!(told(&transfer).contains("{:from, :to, :amount}"), "{}", told(&transfer));
+    let listed = "{:process [3], :type :invoke, :f :read, :value nil}";
+    assert!(told(listed).contains(":process is [3]"), "{}", told(listed));
+}
+
 #[test]
 fn a_bank_has_the_total_of_its_first_reads() {
     let first = [(0, "invoke", "read", "nil"), (0, "ok", "read", "{0 60, 1 40}")];

@@ -51,9 +51,10 @@ pub(super) fn read_text(text: &str) -> Result<History, BadInput> {
             sessions.push(Vec::new());
             continue;
         }
+        let indent = line.len() - line.trim_start().len();
         let mut rest = body;
         while !rest.is_empty() {
-            let column = line.len() - line.trim_start().len() + body.len() - rest.len() + 1;
+            let column = indent + body.len() - rest.len() + 1;
             let wrong = |what: String| bad_input_at(number, column, what);
             let split = rest.strip_prefix('[').and_then(|inner| inner.split_once(']'));
             let Some((inner, behind)) = split else {

@@ -49,10 +49,10 @@ impl<'a> Edn<'a> {
         pairs.iter().find(|(key, _)| *key == Edn::Keyword(keyword)).map(|(_, value)| value)
     }
 
-    /// The items of a list, vector or set.
+    /// The items of a list or vector. Those of a set have no order, and mean something else.
     pub(super) fn as_items(&self) -> Option<&[Edn<'a>]> {
         match self {
-            Edn::Items(items) | Edn::Set(items) => Some(items),
+            Edn::Items(items) => Some(items),
             _ => None,
         }
     }
@@ -101,13 +101,29 @@ impl<'a> Edn<'a> {
         }
     }
 
-    /// The whole number from 0 that a map has under a keyword; `None` if it has nothing there.
+    /// The word that a map has under a keyword; `None` if it has nothing there.
+    ///
+    /// # Errors
+    /// A sentence: something else stands there.
+    pub(super) fn get_word(&self, keyword: &str) -> Result<Option<&str>, String> {
+        match self.get(keyword) {
+            None | Some(Edn::Nil) => Ok(None),
+            Some(other) => match other.as_word() {
+                Some(word) => Ok(Some(word)),
+                None => Err(format!(":{keyword} is {}, and no word", other.to_notation())),
+            },
+        }
+    }
+
+    /// The whole number from 0 that a map has under a keyword; `None` if it has nothing there, or
+    /// -1, which is Jepsen's word for that.
     ///
     /// # Errors
     /// A sentence: something else stands there.
     pub(super) fn get_count(&self, keyword: &str) -> Result<Option<u64>, String> {
         match self.get(keyword) {
             None | Some(Edn::Nil) => Ok(None),
+            Some(Edn::Atom(word)) if word == "-1" => Ok(None),
             Some(Edn::Atom(word)) if word.parse::<u64>().is_ok() => Ok(word.parse().ok()),
             Some(other) => {
                 Err(format!(":{keyword} is {}, and no whole number from 0", other.to_notation()))
@@ -116,12 +132,26 @@ impl<'a> Edn<'a> {
     }
 }
 
+/// A byte of a text, with its line and column from 1.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    line: usize,
+    column: usize,
+}
+
+impl Default for Place {
+    fn default() -> Place {
+        Place { at: 0, line: 1, column: 1 }
+    }
+}
+
 /// Reads one value after the other.
 pub(super) struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Where the line began that was counted last, and its number.
-    line: (usize, usize),
+    /// The place that was counted last.
+    known: Place,
     /// The end of the list or vector that is being read, an item after the other.
     end: Option<u8>,
     /// How many values the one that is being read may still have in it.
@@ -130,7 +160,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Reader<'a> {
-        Reader { text, at: 0, line: (0, 1), end: None, left: VALUES_AT_MOST }
+        Reader { text, at: 0, known: Place::default(), end: None, left: VALUES_AT_MOST }
     }
 
     /// Bytes up to the end of the first value of the text.
@@ -171,12 +201,19 @@ impl<'a> Reader<'a> {
 
     /// Line and column of a byte, from 1. Asked for in rising order it is linear in all.
     fn place(&mut self, at: usize) -> (usize, usize) {
-        let (mut begin, mut number) = if at < self.line.0 { (0, 1) } else { self.line };
-        while let Some(end) = self.text[begin..at].find('\n') {
-            (begin, number) = (begin + end + 1, number + 1);
+        let known = if at < self.known.at { Place::default() } else { self.known };
+        let Place { at: begin, mut line, mut column } = known;
+        let passed = &self.text[begin..at];
+        let (lines, last) = match passed.rfind('\n') {
+            Some(end) => (passed[..=end].matches('\n').count(), &passed[end + 1..]),
+            None => (0, passed),
+        };
+        if lines > 0 {
+            (line, column) = (line + lines, 1);
         }
-        self.line = (begin, number);
-        (number, self.text[begin..at].chars().count() + 1)
+        column += last.chars().count();
+        self.known = Place { at, line, column };
+        (line, column)
     }
 
     fn bad<T>(&mut self, what: impl Into<String>) -> Result<T, BadInput> {

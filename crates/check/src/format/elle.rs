@@ -128,7 +128,7 @@ impl<'a> ElleCollector<'a> {
         }
         let event = event_of(&map, ":value")?;
         // Without a process the client is not known, and no two have a session in common.
-        let process = map.get("process").and_then(Edn::as_word).unwrap_or_default().to_owned();
+        let process = map.get_word("process")?.unwrap_or_default().to_owned();
         let time = self.moment(&map, index, count)?;
         let Event::Ended(outcome) = event else {
             let name = process.clone();
@@ -252,7 +252,8 @@ fn operation(
     if kind == OperationKind::Read && outcome != TransactionOutcome::Ok {
         return Ok(());
     }
-    let Some(items) = value.as_items() else {
+    let read = value.as_items().filter(|_| kind == OperationKind::Read);
+    let Some(items) = read else {
         let value = id(builder, key, value)?;
         if kind != OperationKind::Read && value == INITIAL {
             return Err("a write of nil: values must be unique".to_owned());
@@ -272,7 +273,13 @@ fn id(builder: &mut Builder, key: u32, value: &Edn<'_>) -> Result<WriteId, Strin
     match value {
         Edn::Nil => Ok(INITIAL),
         value => {
-            let word = value.as_word().ok_or("a value is a number, a word or nil")?;
+            let word = value.as_word().ok_or_else(|| {
+                format!(
+                    "{} is no value, which is a number, a word or nil; of lists those that are \
+                     read are told, and of sets there are histories of :add and :read",
+                    value.to_notation()
+                )
+            })?;
             builder.value_in_form(key, word, value.name_form())
         }
     }

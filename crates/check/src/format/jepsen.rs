@@ -16,8 +16,7 @@ pub(super) enum Event {
 /// A sentence, if there is none, or one that Jepsen does not have; `wanted` are the keys that an
 /// operation has.
 pub(super) fn event_of(map: &Edn<'_>, wanted: &str) -> Result<Event, String> {
-    let kind = map.get("type").and_then(Edn::as_word);
-    match kind {
+    match map.get_word("type")? {
         Some("invoke") => Ok(Event::Began),
         Some("ok") => Ok(Event::Ended(TransactionOutcome::Ok)),
         Some("fail") => Ok(Event::Ended(TransactionOutcome::Failed)),
@@ -27,14 +26,9 @@ pub(super) fn event_of(map: &Edn<'_>, wanted: &str) -> Result<Event, String> {
     }
 }
 
-/// The process that did it.
-pub(super) fn process_of<'m>(map: &'m Edn<'_>) -> &'m str {
-    map.get("process").and_then(Edn::as_word).unwrap_or("0")
-}
-
 /// Whether it is what breaks the system under test, and no client.
 pub(super) fn is_of_nemesis(map: &Edn<'_>) -> bool {
-    let process = process_of(map);
+    let process = map.get("process").and_then(Edn::as_word).unwrap_or_default();
     process == "nemesis" || process.starts_with("nemesis-")
 }
 

@@ -107,6 +107,7 @@ fn write_value(edn: &mut String, value: &Value, place: Place) {
             edn.push(']');
         }
         Value::Number(number) => edn.push_str(&number_written(number)),
+        Value::Bool(flag) => edn.push_str(if *flag { "true" } else { "false" }),
         Value::Object(fields) => {
             edn.push('{');
             for (name, value) in fields {
@@ -117,10 +118,7 @@ fn write_value(edn: &mut String, value: &Value, place: Place) {
             }
             edn.push('}');
         }
-        other => {
-            let text = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
-            edn.push_str(&serde_json::Value::from(text).to_string());
-        }
+        Value::String(text) => edn.push_str(&Value::from(text.as_str()).to_string()),
     }
 }
 

@@ -108,8 +108,16 @@ fn operation(builder: &mut Builder, op: &Value, ops: &mut Vec<Op>) -> Result<(),
             builder.key_in_form(&name, form)?
         }
     };
-    let Value::Array(elements) = &op[2] else {
-        let value = id(builder, key, &op[2])?;
+    let written = op.get(2).ok_or("it has no value")?;
+    let is_read = matches!(kind, OperationKind::Read | OperationKind::CurrentRead);
+    if !is_read && (written.is_null() || written.is_array()) {
+        return Err(format!(
+            "{} writes {written}: a value that is written is one of its own",
+            op[0]
+        ));
+    }
+    let Value::Array(elements) = written else {
+        let value = id(builder, key, written)?;
         let prev = op.get(3).map_or(Ok(UNKNOWN), |prev| id(builder, key, prev))?;
         ops.push(Op { key, value, prev, kind });
         return Ok(());

@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 
 use super::edn::{Edn, Reader};
-use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis, process_of};
+use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis};
 use crate::bad_input::{BadInput, bad_input_at};
 use crate::builder::{NameForm, NameForms};
 use crate::history::TransactionOutcome;
@@ -22,6 +22,9 @@ use crate::objects::{BEFORE_THE_FILE, Operation, Operations, Value};
 
 /// The names of operations on objects.
 const FUNCTIONS: [&str; 7] = ["read", "write", "cas", "add", "transfer", "acquire", "release"];
+
+/// Those that answer what they were asked with.
+const CHANGES: [&str; 4] = ["write", "cas", "add", "transfer"];
 
 /// One map of the file.
 struct Entry<'a> {
@@ -127,8 +130,15 @@ impl OperationCollector {
     fn entry(&mut self, entry: &Entry<'_>, now: u32) -> Result<(), String> {
         let map = &entry.map;
         let event = event_of(map, ":f")?;
-        let process = process_of(map).to_owned();
-        let function = map.get("f").and_then(Edn::as_word);
+        let process = map.get_word("process")?.unwrap_or("0").to_owned();
+        let function = map.get_word("f")?;
+        if map.get("key").is_some_and(|key| *key != Edn::Nil) {
+            return Err(
+                "it has a :key of its own, which would be passed over; write [key value] as \
+                        its :value, as jepsen.independent does"
+                    .to_owned(),
+            );
+        }
         let value =
             map.get("value").map_or(Ok(Value::Nil), |value| value_of(value, &mut self.forms))?;
         let Event::Ended(outcome) = event else {
@@ -158,6 +168,19 @@ impl OperationCollector {
                 "process {process} ends :{}, and had begun :{} in line {}",
                 function.unwrap_or_default(),
                 own.function,
+                own.lines.0
+            ));
+        }
+        let is_change = CHANGES.contains(&own.function.as_str());
+        if is_change
+            && outcome == TransactionOutcome::Ok
+            && ![&Value::Nil, &own.value].contains(&&value)
+        {
+            return Err(format!(
+                "process {process} ends :{} of {}, and had begun it of {} in line {}",
+                own.function,
+                value.display_text(),
+                own.value.display_text(),
                 own.lines.0
             ));
         }

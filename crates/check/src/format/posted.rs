@@ -15,7 +15,8 @@ pub(super) fn strip_wrapping(bytes: &[u8]) -> Cow<'_, [u8]> {
     let utf16 = |unit: fn([u8; 2]) -> u16| {
         let (pairs, _) = bytes[2..].as_chunks::<2>();
         let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
-        Cow::Owned(String::from_utf16_lossy(&units).into_bytes())
+        let text = String::from_utf16(&units).ok().filter(|_| bytes.len().is_multiple_of(2));
+        text.map_or(Cow::Borrowed(bytes), |text| Cow::Owned(text.into_bytes()))
     };
     match bytes {
         [0xff, 0xfe, ..] => return utf16(u16::from_le_bytes),

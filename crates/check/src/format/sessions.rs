@@ -57,10 +57,14 @@ pub(super) fn build_from_parts<Part>(
         let what = format!("{} sessions; a history has {SESSIONS_AT_MOST} at most", sessions.len());
         return Err(BadInput { place: "all of it".to_owned(), what });
     }
-    let longest = sessions.iter().map(Vec::len).max().unwrap_or(0);
-    for at in 0..longest {
-        for (number, session) in sessions.iter().enumerate() {
-            let Some(transaction) = session.get(at) else { continue };
+    let mut open: Vec<usize> = (0..sessions.len()).collect();
+    for at in 0.. {
+        open.retain(|number| at < sessions[*number].len());
+        if open.is_empty() {
+            break;
+        }
+        for &number in &open {
+            let transaction = &sessions[number][at];
             let mut ops: Vec<Op> = Vec::with_capacity(transaction.parts.len());
             for part in &transaction.parts {
                 tell(&mut builder, part, &mut ops);

@@ -18,6 +18,7 @@
 //! Keys, values and transactions may be any words here. In the artifacts they are integers, and
 //! the readers there parse them (`Long.parseLong` of `TextHistoryLoader`): `01` and `+1` are 1.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::bad_input::{BadInput, bad_input_at, txn};
@@ -29,7 +30,7 @@ use crate::history::{
 /// An operation whose values are not known to be written yet.
 struct Line<'a> {
     kind: OperationKind,
-    key: &'a str,
+    key: Cow<'a, str>,
     value: &'a str,
     prev: Option<&'a str>,
 }
@@ -40,14 +41,14 @@ struct TransactionLines<'a> {
     outcome: TransactionOutcome,
     ops: Vec<Line<'a>>,
     /// What it is called, and the first and last line that has it.
-    name: &'a str,
+    name: Cow<'a, str>,
     first: usize,
     last: usize,
 }
 
 pub(super) fn read(text: &str) -> Result<History, BadInput> {
     let mut all: Vec<TransactionLines<'_>> = Vec::new();
-    let mut known: HashMap<(u32, &str), usize> = HashMap::new();
+    let mut known: HashMap<(u32, Cow<'_, str>), usize> = HashMap::new();
     for (at, line) in text.lines().enumerate() {
         let number = at + 1;
         let body = line.trim();
@@ -72,7 +73,7 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         let name = as_number(parts[wanted - 1].1);
         let is_nameless = name == "-1";
         let begun = if is_nameless { TransactionOutcome::Failed } else { TransactionOutcome::Ok };
-        let place = *known.entry((session, name)).or_insert_with(|| {
+        let place = *known.entry((session, name.clone())).or_insert_with(|| {
             let ops = Vec::new();
             all.push(TransactionLines {
                 session,
@@ -149,27 +150,27 @@ fn operation<'a>(
 }
 
 /// A number without what spellings of it differ in, `05` and `+5`; other words as they are.
-fn as_number(value: &str) -> &str {
-    let digits = value.strip_prefix('+').unwrap_or(value);
-    if value == "-0" {
-        return "0";
-    }
+fn as_number(value: &str) -> Cow<'_, str> {
+    let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return value;
+        return value.into();
     }
-    let shortest = digits.trim_start_matches('0');
-    if shortest.is_empty() { "0" } else { shortest }
+    match digits.trim_start_matches('0') {
+        "" => "0".into(),
+        shortest if value.starts_with('-') => format!("-{shortest}").into(),
+        shortest => shortest.into(),
+    }
 }
 
 fn built(all: &[TransactionLines<'_>]) -> History {
     let mut builder = Builder::new();
     let id = |builder: &mut Builder, key: u32, value: &str| -> WriteId {
-        if value == "null" { INITIAL } else { builder.value(key, as_number(value)) }
+        if value == "null" { INITIAL } else { builder.value(key, &as_number(value)) }
     };
     for collected in all {
         let mut ops = Vec::with_capacity(collected.ops.len());
         for line in &collected.ops {
-            let key = builder.key(line.key);
+            let key = builder.key(&line.key);
             let value = id(&mut builder, key, line.value);
             let prev = line.prev.map_or(UNKNOWN, |prev| id(&mut builder, key, prev));
             ops.push(Op { key, value, prev, kind: line.kind });

@@ -46,6 +46,12 @@ impl Total {
     }
 }
 
+/// Whether a transfer says from where it goes to where.
+fn names_accounts(transfer: &Value) -> bool {
+    let Value::Map(pairs) = transfer else { return false };
+    ["from", "to"].iter().all(|end| pairs.iter().any(|(name, _)| name.display_text() == *end))
+}
+
 /// The balances of a read, of accounts with names or of a row of them.
 fn balances(read: &Operation) -> Result<Vec<Option<i64>>, String> {
     let all: Vec<&Value> = match &read.result {
@@ -79,6 +85,11 @@ pub(super) fn judge_bank(
     stated: Option<i64>,
     accounts: Option<&[String]>,
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
+    let transfers = operations.iter().filter(|one| one.function == "transfer");
+    if let Some(other) = transfers.clone().find(|one| !names_accounts(&one.value)) {
+        let what = "a transfer has {:from, :to, :amount} as its :value";
+        return Err(format!("{what}: {}", other.display_text()));
+    }
     let mut reads: Vec<(&Operation, Vec<Option<i64>>)> = Vec::new();
     for read in operations.iter().filter(|one| one.is_ok("read")) {
         reads.push((read, balances(read)?));
