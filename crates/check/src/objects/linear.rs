@@ -20,6 +20,7 @@
 //! the machine; beyond a bound nothing is told but how far it came.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use super::effort::{Effort, Exhaustion};
 use super::fences::judge_fences;
@@ -351,8 +352,8 @@ impl Place {
 }
 
 /// Orders that are possible so far: by place the least sets of lost operations, and the last entry
-/// in the log of operations that were added.
-type Orders = HashMap<Place, Vec<(Used, u32)>>;
+/// in the log of operations that were added. The hasher has no seed: a file has one answer.
+type Orders = HashMap<Place, Vec<(Used, u32)>, BuildHasherDefault<DefaultHasher>>;
 
 struct Search<'a> {
     calls: &'a [Call],
@@ -412,7 +413,7 @@ impl<'a> Search<'a> {
         }
         events.sort_unstable();
         let mut orders =
-            Orders::from([(Place { held: initial, is_in: 0 }, vec![(Vec::new(), ROOT)])]);
+            Orders::from_iter([(Place { held: initial, is_in: 0 }, vec![(Vec::new(), ROOT)])]);
         let ends = self.calls.iter().filter(|call| call.ended != NEVER).count();
         let mut ended = 0;
         for (event, at) in events {
@@ -464,8 +465,8 @@ impl<'a> Search<'a> {
     /// The orders continued until a call is in them, which then leaves the open ones.
     fn with(&mut self, before: &Orders, bit: usize) -> Orders {
         let mask = 1_u128 << bit;
-        let mut orders = Orders::new();
-        let mut seen = Orders::new();
+        let mut orders = Orders::default();
+        let mut seen = Orders::default();
         let mut todo: Vec<(Place, Used, u32)> = Vec::new();
         for (place, all) in before {
             for (used, last) in all {
