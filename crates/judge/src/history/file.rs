@@ -1738,6 +1738,116 @@ mod tests {
         assert!(refused(hyperfine).contains("hyperfine, whose results have no time"));
     }
 
+    /// Whether failed runs of Google Benchmark, which are fast, have no figure; or why the file is
+    /// refused.
+    fn failures_of_google(fields: &str) -> Result<usize, String> {
+        let run = |day: u32| {
+            let (time, told) = if day > 12 { (1, fields) } else { (10, "\"iterations\": 5") };
+            format!(
+                "{{\"context\": {{\"date\": \"2026-01-{day:02}T00:00:00+00:00\"}}, \"benchmarks\": \
+                 [{{\"name\": \"BM\", \"real_time\": {time}, \"time_unit\": \"ms\", {told}}}]}}\n"
+            )
+        };
+        let text: String = (1..=24).map(run).collect();
+        match of_file("f", &text, &HistoryQuestion::of_figures(&[])) {
+            Ok(history) => Ok(history.series[0].points.len()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Runs that failed counted as fast ones where the field that says so was no boolean.
+    #[test]
+    fn fields_of_google_benchmark_have_their_kind() {
+        for failed in [
+            "\"error_occurred\": true",
+            "\"error_occurred\": \"True\"",
+            "\"iterations\": 0",
+            "\"iterations\": \"0\"",
+        ] {
+            assert_eq!(failures_of_google(failed), Ok(12), "{failed}");
+        }
+        assert_eq!(failures_of_google("\"error_occurred\": \"false\""), Ok(24));
+        for (wrong, what) in [
+            ("\"error_occurred\": [true]", "\"error_occurred\" is [true], and no true or false"),
+            ("\"error_occurred\": {\"value\": true}", "is {\"value\":true}, and no true or false"),
+            ("\"skipped\": \"maybe\"", "\"skipped\" is \"maybe\", and no true or false"),
+            ("\"error_message\": [\"x\"]", "\"error_message\" is [\"x\"], and no single value"),
+            ("\"iterations\": [0]", "\"iterations\" is [0], and no number"),
+            ("\"cpu_time\": [1]", "\"cpu_time\" is [1], and no single value"),
+        ] {
+            let told = failures_of_google(wrong).unwrap_err();
+            assert!(told.starts_with("f:13:1: entry 1: ") && told.contains(what), "{told}");
+        }
+    }
+
+    /// Values of another kind were left out, or turned the direction, without a word.
+    #[test]
+    fn fields_of_known_forms_have_their_kind() {
+        let pyperf = |unit: &str, values: &str| {
+            format!(
+                "{{\"benchmarks\":[{{\"metadata\":{{\"name\":\"a\",\"unit\":{unit}}},\"runs\":\
+                 [{{\"metadata\":{{\"date\":\"2026-01-01\"}},\"values\":{values}}}]}}]}}"
+            )
+        };
+        let asv = |result: &str| {
+            format!(
+                "{{\"commit_hash\":\"a\",\"date\":1767225600000,\"params\":{{\"machine\":\"m\"}},\
+                 \"results\":{{\"time_x\":[[{result}],[]]}}}}"
+            )
+        };
+        let action = |tool: &str, benches: &str| {
+            format!(
+                "{{\"entries\":{{\"S\":[{{\"date\":1767225600000,\"tool\":{tool},\"benches\":\
+                 {benches}}}]}}}}"
+            )
+        };
+        let prometheus = |values: &str| {
+            format!(
+                "{{\"data\":{{\"resultType\":\"matrix\",\"result\":[{{\"metric\":{{\"__name__\":\
+                 \"a\"}},\"values\":{values}}}]}}}}"
+            )
+        };
+        let bench = "{\"name\":\"b\",\"value\":1}";
+        for (wrong, what) in [
+            (pyperf("\"second\"", "[1,\"2\"]"), "run 1: \"values\" is \"2\", and no number"),
+            (pyperf("\"second\"", "[null,1]"), "run 1: \"values\" is null, and no number"),
+            (pyperf("\"second\"", "{\"0\":1}"), "\"values\" is {\"0\":1}, and no list"),
+            (pyperf("[\"byte\"]", "[1]"), "benchmark 1: \"unit\" is [\"byte\"], and no text"),
+            (asv("\"2\""), "\"time_x\" is \"2\", and no number"),
+            (asv("[2]"), "\"time_x\" is [2], and no number"),
+            (asv("true"), "\"time_x\" is true, and no number"),
+            (action("[\"go\"]", &format!("[{bench}]")), "\"tool\" is [\"go\"], and no text"),
+            (
+                action("\"go\"", bench),
+                "run 1: \"benches\" is {\"name\":\"b\",\"value\":1}, and no li",
+            ),
+            (action("\"go\"", "[3]"), "\"S\", run 1: \"benches\" is 3, and no object"),
+            ("{\"entries\":{\"S\":{\"0\":1}}}".to_owned(), "\"S\" is {\"0\":1}, and no list"),
+            (prometheus("{\"0\":[1,\"2\"]}"), "series 1: \"values\" is {\"0\":[1,\"2\"]}, and no"),
+            (prometheus("[[\"x\",\"2\"]]"), "is [\"x\",\"2\"], and no pair of a time and a value"),
+        ] {
+            let told = refused(&wrong);
+            assert!(told.starts_with("f.csv:1:1: ") && told.contains(what), "{told}");
+        }
+        for right in [
+            pyperf("\"second\"", "[1,2]"),
+            asv("2"),
+            action("\"go\"", &format!("[{bench}]")),
+            prometheus("[[1767225600,\"2\"]]"),
+        ] {
+            assert_eq!(points(&right).len(), 1, "{right}");
+        }
+    }
+
+    /// The column was lost.
+    #[test]
+    fn a_figure_may_be_called_benchmarks() {
+        let row = |day| format!("{{\"date\":\"2026-01-0{day}\",\"benchmarks\":{day},\"qps\":1}}\n");
+        let names: Vec<_> = series_of(&(1..=9).map(row).collect::<String>());
+        assert_eq!(names[0].0, "benchmarks");
+        assert_eq!(names.len(), 2);
+    }
+
     #[test]
     fn what_is_no_row_is_refused_with_its_place() {
         for (text, what) in [

@@ -25,26 +25,24 @@ use serde_json::Value;
 
 use crate::error::JudgeError;
 
-use super::counters::{
-    GOOGLE_FIGURES, extra_info, google_counters, parameter_combinations, without_skipped,
+use super::counters::{GOOGLE_FIGURES, without_skipped};
+use super::documents::{
+    COMMIT_LETTERS, asv_values, bench_name, entry_rows, google_cells, prometheus_labels,
+    prometheus_sample, pyperf_cells, pytest_cells,
 };
 use super::failures;
+use super::kinds::{cell_at, kind_refusal, list_at, object_at, text_of, with_unit};
 use super::lists::{self, Lists};
-use super::table::{self, CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, error_at};
+use super::one_run;
+use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, error_at};
 use super::when::{self, Moment};
 
 /// A document by itself, which is held as a whole, is not larger than this.
 const DOCUMENT_BYTES_MOST: usize = 16 << 20;
-/// A commit is known by so many letters.
-const COMMIT_LETTERS: usize = 12;
 /// The column with the time of the commit that was measured.
 const COMMIT_TIME: &str = "commit_time";
 /// How github-action-benchmark begins its file.
 const BENCHMARK_DATA: &str = "window.BENCHMARK_DATA";
-/// What Google Benchmark says of a run that failed or was left out.
-const GOOGLE_FAILURES: [&str; 4] = ["error_occurred", "error_message", "skipped", "skip_message"];
-/// Tools of github-action-benchmark of which more is better, as its own charts have it.
-const BIGGER_IS_BETTER: [&str; 2] = ["benchmarkjs", "pytest"];
 
 /// Whether a text is JSON, by how it begins.
 pub(super) fn is_json(text: &str) -> bool {
@@ -204,7 +202,7 @@ impl Rows {
                 if object.get("data").is_some_and(|data| data.get("resultType").is_some()) {
                     return self.take_prometheus(&object, line);
                 }
-                if let Some(why) = of_one_run(&object) {
+                if let Some(why) = one_run::document_of_one_run(&object) {
                     return Err(why);
                 }
                 if object.get("results").is_some_and(Value::is_object)
@@ -219,7 +217,10 @@ impl Rows {
                 {
                     return self.take_pyperf(&object, benchmarks, line);
                 }
-                if let Some(Value::Array(benchmarks)) = object.remove("benchmarks") {
+                // A figure may be called so as well.
+                if object.get("benchmarks").is_some_and(Value::is_array)
+                    && let Some(Value::Array(benchmarks)) = object.remove("benchmarks")
+                {
                     return self.take_benchmarks(&object, benchmarks, line);
                 }
                 if is_by_moments(&object) {
@@ -239,10 +240,7 @@ impl Rows {
                         let Some(Value::Array(items)) = object.remove(one) else {
                             return Ok(());
                         };
-                        let is_hyperfine = items.first().is_some_and(|item| {
-                            item.get("command").is_some() && item.get("times").is_some()
-                        });
-                        if is_hyperfine {
+                        if items.first().is_some_and(is_of_hyperfine) {
                             return Err(
                                 "this is of hyperfine, whose results have no time; write a \
                                         line {\"date\": …, \"seconds\": …} for each run"
@@ -312,39 +310,15 @@ impl Rows {
         line: usize,
     ) -> Result<(), String> {
         const FORM: &str = "data.js of github-action-benchmark";
-        let entries = object.get("entries").and_then(Value::as_object);
+        let entries = object.get("entries").and_then(Value::as_object).into_iter().flatten();
         let mut number = 0;
-        for (suite, runs) in entries.into_iter().flatten() {
-            for run in runs.as_array().into_iter().flatten() {
-                let tool = run.get("tool").and_then(Value::as_str).unwrap_or_default();
-                let better = match tool {
-                    "customBiggerIsBetter" => table::BIGGER,
-                    "customSmallerIsBetter" => table::SMALLER,
-                    tool if BIGGER_IS_BETTER.contains(&tool) => table::HIGHER,
-                    _ => table::LOWER,
-                };
-                let commit = run.pointer("/commit/id").and_then(text_of).unwrap_or_default();
-                let commit: String = commit.chars().take(COMMIT_LETTERS).collect();
-                for bench in run.get("benches").and_then(Value::as_array).into_iter().flatten() {
+        for (suite, runs) in entries {
+            let runs = runs.as_array().ok_or_else(|| kind_refusal(suite, runs, "list of runs"))?;
+            for (index, run) in runs.iter().enumerate() {
+                let rows = entry_rows(suite, run);
+                for cells in rows.map_err(|what| format!("{suite:?}, run {}: {what}", index + 1))? {
                     number += 1;
-                    let text = |name: &str| {
-                        bench.get(name).map(|value| text_of(value).unwrap_or_default())
-                    };
-                    let value = text("value").unwrap_or_default();
-                    let unit = text("unit").unwrap_or_default();
-                    // Some tools write a second figure behind the unit.
-                    let unit = unit.split(['\t', '\n']).next().unwrap_or_default().trim();
-                    let cells = [
-                        ("date", run.get("date").and_then(text_of).unwrap_or_default()),
-                        ("commit", commit.clone()),
-                        ("suite", suite.clone()),
-                        ("bench", text("name").unwrap_or_default()),
-                        ("value", value),
-                        ("unit", unit.to_owned()),
-                        ("better", better.to_owned()),
-                    ];
                     let place = Place { line, entry: Some(number) };
-                    let cells = cells.map(|(name, cell)| (name.to_owned(), cell));
                     self.add(place, cells.into_iter(), FORM)?;
                 }
             }
@@ -363,56 +337,40 @@ impl Rows {
         benchmarks: Vec<Value>,
         line: usize,
     ) -> Result<(), String> {
-        let date = object.get("context").and_then(|context| context.get("date"));
-        let is_google = date.is_some();
+        let document = Value::Object(object.clone());
+        let context = object_at(&document, "context")?;
+        let is_google = context.get("date").is_some();
         self.rows_of_runs += benchmarks.len();
-        let Some(date) = date.or_else(|| object.get("datetime")).and_then(text_of) else {
+        let date =
+            if is_google { cell_at(context, "date")? } else { cell_at(&document, "datetime")? };
+        let Some(date) = date else {
             return Err("it has benchmarks, but neither context.date nor datetime to say when; \
                         write a line {\"date\": …, \"qps\": …} for each run"
                 .to_owned());
         };
-        let host = ["/context/host_name", "/machine_info/node"]
-            .iter()
-            .find_map(|at| Value::Object(object.clone()).pointer(at).and_then(text_of));
-        let commit = object.get("commit_info").and_then(|info| info.get("id")).and_then(text_of);
-        let committed =
-            object.get("commit_info").and_then(|info| info.get("time")).and_then(text_of);
+        let machine = object_at(&document, "machine_info")?;
+        let host = match cell_at(context, "host_name")? {
+            None => cell_at(machine, "node")?,
+            host => host,
+        };
+        let about = object_at(&document, "commit_info")?;
+        let mut shared = Vec::new();
+        shared.extend(host.map(|host| ("host".to_owned(), host)));
+        shared.extend(cell_at(about, "id")?.map(|commit| ("commit".to_owned(), commit)));
+        shared.extend(cell_at(about, "time")?.map(|time| (COMMIT_TIME.to_owned(), time)));
         let figures: &[&str] = if is_google { &GOOGLE_FIGURES } else { &["median", "mean"] };
         let form = if is_google { "Google Benchmark" } else { "pytest-benchmark" };
         self.add_figures(figures.iter().map(|&figure| figure.to_owned()));
         for (index, bench) in benchmarks.iter().enumerate() {
-            let name = ["fullname", "name"].iter().find_map(|name| bench.get(name));
-            let mut cells = vec![
-                ("date".to_owned(), date.clone()),
-                ("bench".to_owned(), name.and_then(text_of).unwrap_or_default()),
-            ];
-            cells.extend(host.clone().map(|host| ("host".to_owned(), host)));
-            cells.extend(commit.clone().map(|commit| ("commit".to_owned(), commit)));
-            cells.extend(committed.clone().map(|time| (COMMIT_TIME.to_owned(), time)));
-            let time_unit = bench.get("time_unit").and_then(text_of).unwrap_or_default();
-            // A run of no iterations has times of 0.
-            let has_run = bench.get("iterations").is_none_or(|count| count.as_f64() != Some(0.0));
-            for name in GOOGLE_FAILURES.iter().filter(|_| is_google) {
-                let told = bench.get(*name).and_then(text_of);
-                cells.extend(told.map(|told| ((*name).to_owned(), told)));
-            }
-            for &figure in figures {
-                let of = if is_google { Some(bench) } else { bench.get("stats") };
-                let value = of.and_then(|of| of.get(figure)).and_then(text_of);
-                let unit = match is_google {
-                    true if figure.ends_with("_time") => time_unit.as_str(),
-                    true => "",
-                    false => "s",
-                };
-                let value = if has_run { value } else { value.map(|_| String::new()) };
-                let cell = value.map(|value| with_unit(&value, unit));
-                cells.extend(cell.map(|cell| (figure.to_owned(), cell)));
-            }
-            let counters = if is_google { google_counters(bench) } else { extra_info(bench) };
+            let told = if is_google { google_cells(bench) } else { pytest_cells(bench) };
+            let at = |what| format!("entry {}: {what}", index + 1);
+            let (cells_of_bench, counters) = told.map_err(at)?;
+            let bench = bench_name(bench).map_err(at)?;
             self.add_figures(counters.iter().map(|(name, _)| name.clone()));
-            cells.extend(counters.into_iter().filter(|_| has_run));
             let place = Place { line, entry: Some(index + 1) };
-            self.add(place, cells.into_iter(), form)?;
+            let first = [("date".to_owned(), date.clone()), ("bench".to_owned(), bench)];
+            let cells = first.into_iter().chain(shared.iter().cloned());
+            self.add(place, cells.chain(cells_of_bench).chain(counters), form)?;
         }
         if !is_google && self.passed_over.is_empty() {
             self.passed_over.push(
@@ -440,40 +398,12 @@ impl Rows {
         benchmarks: &[Value],
         line: usize,
     ) -> Result<(), String> {
+        let document = Value::Object(object.clone());
         for (index, bench) in benchmarks.iter().enumerate() {
-            let told = |name: &str| {
-                let own = bench.get("metadata").and_then(|about| about.get(name));
-                own.or_else(|| object.get("metadata")?.get(name)).and_then(text_of)
-            };
-            let runs = bench.get("runs").and_then(Value::as_array).into_iter().flatten();
-            let date = runs.clone().find_map(|run| text_of(run.pointer("/metadata/date")?));
-            let Some(date) = date.or_else(|| told("date")) else {
-                return Err(
-                    "this is of pyperf, and none of its runs tells its date; write a line \
-                            {\"date\": …, \"mean\": …} for each run"
-                        .to_owned(),
-                );
-            };
-            let values = |run: &Value| run.get("values").and_then(Value::as_array).cloned();
-            let values = runs.filter_map(values).flatten().filter_map(|value| value.as_f64());
-            let values: Vec<f64> = values.collect();
-            let Some(median) = dbdyno_stats::median(&values) else { continue };
-            let unit = match told("unit").as_deref() {
-                None | Some("second") => "s".to_owned(),
-                Some(other) => other.to_owned(),
-            };
-            let cells = [
-                ("date", date),
-                ("bench", told("name").unwrap_or_default()),
-                ("host", told("hostname").unwrap_or_default()),
-                ("median", format!("{median} {unit}")),
-            ];
+            let cells = pyperf_cells(&document, bench);
+            let cells = cells.map_err(|what| format!("benchmark {}: {what}", index + 1))?;
             let place = Place { line, entry: Some(index + 1) };
-            self.add(
-                place,
-                cells.map(|(name, cell)| (name.to_owned(), cell)).into_iter(),
-                "pyperf",
-            )?;
+            self.add(place, cells.into_iter(), "pyperf")?;
         }
         self.figures = vec!["median".to_owned()];
         Ok(())
@@ -486,29 +416,17 @@ impl Rows {
         object: &serde_json::Map<String, Value>,
         line: usize,
     ) -> Result<(), String> {
-        let told = |name: &str| object.get(name).and_then(text_of).unwrap_or_default();
-        let commit: String = told("commit_hash").chars().take(COMMIT_LETTERS).collect();
-        let machine = object.get("params").and_then(|about| about.get("machine"));
-        let machine = machine.and_then(text_of).unwrap_or_default();
+        let document = Value::Object(object.clone());
+        let date = cell_at(&document, "date")?.unwrap_or_default();
+        let commit = cell_at(&document, "commit_hash")?.unwrap_or_default();
+        let commit: String = commit.chars().take(COMMIT_LETTERS).collect();
+        let machine = cell_at(object_at(&document, "params")?, "machine")?.unwrap_or_default();
         let results = object.get("results").and_then(Value::as_object);
         let mut number = 0;
         for (name, result) in results.into_iter().flatten() {
-            // The first column has the results, one for each combination of parameters.
-            let values = match result {
-                Value::Array(columns) => columns.first().cloned().unwrap_or_default(),
-                other => other.get("result").cloned().unwrap_or_else(|| other.clone()),
-            };
-            let values = match values {
-                Value::Array(values) => values,
-                // A benchmark that fails has nothing for any of its parameters.
-                Value::Null => vec![Value::Null; parameter_combinations(result)],
-                one => vec![one],
-            };
+            let values = asv_values(name, result)?;
             let count = values.len();
             for (at, value) in values.iter().enumerate() {
-                if !value.is_number() && !value.is_null() {
-                    continue;
-                }
                 number += 1;
                 let measures = name.rsplit('.').next().unwrap_or_default();
                 let (measures, unit) = match measures.split('_').next() {
@@ -516,15 +434,14 @@ impl Rows {
                     Some("mem" | "peakmem") => ("memory", "B"),
                     _ => ("", ""),
                 };
-                let value = text_of(value).unwrap_or_default();
                 let bench = if count > 1 { format!("{name}({})", at + 1) } else { name.clone() };
                 let cells = [
-                    ("date", told("date")),
+                    ("date", date.clone()),
                     ("commit", commit.clone()),
                     ("host", machine.clone()),
                     ("bench", bench),
                     ("measures", measures.to_owned()),
-                    ("value", with_unit(&value, unit)),
+                    ("value", with_unit(value, unit)),
                 ];
                 let cells = cells.map(|(name, cell)| (name.to_owned(), cell));
                 let place = Place { line, entry: Some(number) };
@@ -551,22 +468,12 @@ impl Rows {
             ));
         }
         let mut number = 0;
-        for series in data.get("result").and_then(Value::as_array).into_iter().flatten() {
-            let labels = series.get("metric").and_then(Value::as_object);
-            let (mut name, mut told) = (String::new(), Vec::new());
-            for (label, value) in labels.into_iter().flatten() {
-                let value = text_of(value).unwrap_or_default();
-                match label.as_str() {
-                    "__name__" => name = value,
-                    label => told.push(format!("{label}={value:?}")),
-                }
-            }
-            let labels =
-                if told.is_empty() { name } else { format!("{name}{{{}}}", told.join(",")) };
-            for sample in series.get("values").and_then(Value::as_array).into_iter().flatten() {
+        for (index, series) in list_at(&data, "result")?.iter().enumerate() {
+            let at = |what| format!("series {}: {what}", index + 1);
+            let labels = prometheus_labels(series).map_err(at)?;
+            for sample in list_at(series, "values").map_err(at)? {
                 number += 1;
-                let seconds = sample.get(0).and_then(Value::as_f64).unwrap_or_default();
-                let value = sample.get(1).and_then(text_of).unwrap_or_default();
+                let (seconds, value) = prometheus_sample(sample).map_err(at)?;
                 let cells = [
                     ("date", format!("{:.0}", 1e3 * seconds)),
                     ("series", labels.clone()),
@@ -702,6 +609,11 @@ impl Rows {
     }
 }
 
+/// Whether this is what hyperfine says of a command.
+fn is_of_hyperfine(result: &Value) -> bool {
+    result.get("command").is_some() && result.get("times").is_some()
+}
+
 /// Where commits were measured in another order than they were made in, puts the time of the commit
 /// in the place of that of the measurement: a series of commits is about what they changed.
 fn order_by_commits(table: &mut Table<'_>) {
@@ -737,60 +649,4 @@ fn moments(table: &Table<'_>, column: usize) -> Option<Vec<i64>> {
         _ => None,
     });
     cells.collect()
-}
-
-/// Why a document tells of one run or of rows that lie on their side, and of no history.
-fn of_one_run(object: &serde_json::Map<String, Value>) -> Option<String> {
-    let all = |is: fn(&Value) -> bool| !object.is_empty() && object.values().all(is);
-    if object.values().any(|value| value.get("point_estimate").is_some()) {
-        return Some(
-            "this is of criterion, whose estimates have no time; write a line {\"date\": …, \
-             \"mean\": …} for each run"
-                .to_owned(),
-        );
-    }
-    if all(has_measures) {
-        return Some(
-            "this is Bencher's metric format, which has no time; write a line {\"date\": …, \
-             \"bench\": …, \"value\": …} for each run"
-                .to_owned(),
-        );
-    }
-    let is_split = ["columns", "index", "data"].iter().all(|name| object.contains_key(*name));
-    (is_split || all(is_numbered)).then(|| {
-        "this is a table of pandas whose rows lie on their side; write it with \
-         to_json(orient=\"records\"), or to_csv()"
-            .to_owned()
-    })
-}
-
-/// Whether each of its fields is a measure with a value.
-fn has_measures(value: &Value) -> bool {
-    value.as_object().is_some_and(|fields| {
-        !fields.is_empty() && fields.values().all(|one| one.get("value").is_some())
-    })
-}
-
-/// Whether its fields are called by the numbers of rows.
-fn is_numbered(value: &Value) -> bool {
-    value.as_object().is_some_and(|fields| {
-        !fields.is_empty()
-            && fields.keys().all(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-    })
-}
-
-/// A number with its unit; blank where there is none.
-fn with_unit(value: &str, unit: &str) -> String {
-    if value.is_empty() { String::new() } else { format!("{value} {unit}").trim().to_owned() }
-}
-
-/// A value as it would stand in a cell; `None` for a list or an object.
-fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => Some(String::new()),
-        Value::Bool(is) => Some(is.to_string()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(text.clone()),
-        Value::Array(_) | Value::Object(_) => None,
-    }
 }

@@ -4,6 +4,8 @@
 //! by the name of its tool, with what is needed; a table to which a column of times was added, or
 //! whose order is told, is a table as any other.
 
+use serde_json::Value;
+
 use super::asked::OrderAsked;
 
 /// How lines begin that tools print, and whose they are.
@@ -111,6 +113,46 @@ pub(super) fn single_run_refusal(header: &[String], asked: Option<&OrderAsked>) 
         tool = of.tool,
         names = of.names
     ))
+}
+
+/// Why a document of JSON tells of one run or of rows that lie on their side, and of no history.
+pub(super) fn document_of_one_run(object: &serde_json::Map<String, Value>) -> Option<String> {
+    let all = |is: fn(&Value) -> bool| !object.is_empty() && object.values().all(is);
+    if object.values().any(|value| value.get("point_estimate").is_some()) {
+        return Some(
+            "this is of criterion, whose estimates have no time; write a line {\"date\": …, \
+             \"mean\": …} for each run"
+                .to_owned(),
+        );
+    }
+    if all(has_measures) {
+        return Some(
+            "this is Bencher's metric format, which has no time; write a line {\"date\": …, \
+             \"bench\": …, \"value\": …} for each run"
+                .to_owned(),
+        );
+    }
+    let is_split = ["columns", "index", "data"].iter().all(|name| object.contains_key(*name));
+    (is_split || all(is_numbered)).then(|| {
+        "this is a table of pandas whose rows lie on their side; write it with \
+         to_json(orient=\"records\"), or to_csv()"
+            .to_owned()
+    })
+}
+
+/// Whether each of its fields is a measure with a value.
+fn has_measures(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| {
+        !fields.is_empty() && fields.values().all(|one| one.get("value").is_some())
+    })
+}
+
+/// Whether its fields are called by the numbers of rows.
+fn is_numbered(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| {
+        !fields.is_empty()
+            && fields.keys().all(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+    })
 }
 
 #[cfg(test)]
