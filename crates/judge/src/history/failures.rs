@@ -18,6 +18,7 @@ use dbdyno_model::{Better, foreign};
 use super::cells;
 use super::names;
 use super::table::{Table, is_blank};
+use super::when;
 use super::words::name_words;
 
 /// What ends in one of these words is true where the run failed.
@@ -280,13 +281,65 @@ pub(super) fn failure_note(table: &Table<'_>, failed: &[Option<FailedRun>]) -> O
     })
 }
 
+/// Names of columns that say how runs ended, with a cell each that is neither good nor bad, while
+/// others of the same column are. `chosen` are columns by which the user chose the rows.
+pub(super) fn unread_endings(table: &Table<'_>, chosen: &[(String, String)]) -> Vec<String> {
+    let told = (0..table.header.len()).filter_map(|column| {
+        let head = &table.header[column];
+        let name = plain_name(head);
+        let is_chosen = chosen.iter().any(|(name, _)| name.eq_ignore_ascii_case(head));
+        let is_message = name_of_messages(&name).is_some();
+        outcome_of_name(&name).filter(|_| !is_chosen && !is_message)?;
+        let cells = || table.cells(column).filter(|cell| !is_blank(cell));
+        let unread = cells().find(|cell| !is_read(&name, cell))?;
+        let quoted: String = foreign::one_line(unread).chars().take(REASON_LETTERS_MOST).collect();
+        cells().any(|cell| is_read(&name, cell)).then(|| format!("{head:?} ({quoted:?})"))
+    });
+    told.chain(table.unread_endings.iter().cloned()).collect()
+}
+
+/// Whether a cell of a column of outcomes says something: a word for an outcome, a count of what
+/// failed, or when a run finished.
+fn is_read(name: &str, cell: &str) -> bool {
+    is_word_of_endings(cell)
+        || cells::is_number(cell)
+        || when::parse(cell).is_some()
+        || says_failed(name, cell, true)
+}
+
+/// Whether a text is a word for how a run ended.
+pub(super) fn is_word_of_endings(cell: &str) -> bool {
+    let word = cell.trim().to_lowercase();
+    [&YES[..], &NO[..], &GOOD_ENDINGS[..], &BAD_ENDINGS[..]]
+        .iter()
+        .any(|words| words.contains(&word.as_str()))
+}
+
+/// Whether a name is of a column that says how runs ended.
+pub(super) fn is_of_endings(head: &str) -> bool {
+    let name = plain_name(head);
+    ENDINGS.contains(&name.as_str())
+        || CODES.contains(&name.as_str())
+        || outcome_of_name(&name).is_some()
+        || name_of_messages(&name).is_some()
+}
+
+/// Whether a name is of a column that is true where the run failed.
+pub(super) fn is_of_failures(head: &str) -> bool {
+    outcome_of_name(&plain_name(head)) == Some(Better::Lower)
+}
+
+/// Whether a name is of a column whose number is 0 where nothing went wrong.
+pub(super) fn is_of_codes(head: &str) -> bool {
+    CODES.contains(&plain_name(head).as_str())
+}
+
 /// Whether this cell of a column says that its run failed.
 fn says_failed(name: &str, cell: &str, is_of_texts: bool) -> bool {
     let word = cell.to_lowercase();
     let word = word.as_str();
     if CODES.contains(&name) {
-        // States of SQL have letters and 00000.
-        return cell.parse::<i64>().map_or(is_of_texts && is_state(cell), |code| code != 0);
+        return !is_code_of_success(word);
     }
     if !is_of_texts {
         return false;
@@ -295,7 +348,7 @@ fn says_failed(name: &str, cell: &str, is_of_texts: bool) -> bool {
     let is_message = name_of_messages(name).is_some_and(|name| is_message(name, word));
     let is_outcome = match outcome_of_name(name) {
         Some(Better::Higher) => NO.contains(&word) || BAD_ENDINGS.contains(&word),
-        Some(Better::Lower) => YES.contains(&word),
+        Some(Better::Lower) => YES.contains(&word) || BAD_ENDINGS.contains(&word),
         None => false,
     };
     // `psql: error: …`
@@ -306,9 +359,12 @@ fn says_failed(name: &str, cell: &str, is_of_texts: bool) -> bool {
     is_outcome || is_ending || is_message || is_told
 }
 
-/// `40001`, `HY000`
-fn is_state(cell: &str) -> bool {
-    cell.len() == 5 && cell.bytes().all(|byte| byte.is_ascii_alphanumeric())
+/// `0`, `0.0` as pandas writes numbers with gaps, `0x0`, `00000` of SQL, and words for it: any
+/// other code, a signal's name and `HY000` among them, is of a failure.
+fn is_code_of_success(word: &str) -> bool {
+    let digits = word.strip_prefix("0x").unwrap_or(word).replace(',', ".");
+    digits.parse() == Ok(0.0)
+        || [&NO[..], &NO_MESSAGES[..], &GOOD_ENDINGS[..]].iter().any(|words| words.contains(&word))
 }
 
 /// Whether a column has what went wrong.

@@ -246,6 +246,22 @@ fn unread_lists(table: &Table<'_>, question: &HistoryQuestion) -> Option<Warning
     })
 }
 
+/// That values say how runs ended in a form that is not read.
+fn unread_endings(table: &Table<'_>, question: &HistoryQuestion) -> Option<Warning> {
+    let mut told = failures::unread_endings(table, &question.filters);
+    let more = told.len().saturating_sub(NAMED_MOST);
+    told.truncate(NAMED_MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!told.is_empty()).then(|| {
+        let text = format!(
+            "How runs ended is told in a form that is not read, so that runs that failed may count: \
+             {}{more}; write true or false, or a word such as ok or error.",
+            told.join(", ")
+        );
+        Warning::new(Severity::Caution, UNREAD, text)
+    })
+}
+
 impl Roles {
     fn of(table: &mut Table<'_>, question: &HistoryQuestion) -> Result<Roles, JudgeError> {
         let order = order::table_order(table, question.file.order.as_ref())?;
@@ -465,6 +481,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
     let roles = Roles::of(&mut table, question)?;
     let mut warnings = roles.notes(&table);
     warnings.extend(unread_lists(&table, question));
+    warnings.extend(unread_endings(&table, question));
     let mut parted = dimensions::rows_by_series(&table, &roles.parting, roles.values.len())?;
     let mut how = BTreeSet::new();
     for (name, rows) in &mut parted {
@@ -2066,6 +2083,44 @@ mod tests {
             ("score_error", "0.1", "0.2"),
         ] {
             assert!(!failed(name, good, bad), "{name}");
+        }
+    }
+
+    /// Fast runs that failed counted: pandas writes whole numbers with gaps as 139.0, and shells
+    /// write signals by name.
+    #[test]
+    fn codes_and_words_of_failures_are_read_or_told() {
+        let codes = |head: &str, good: &str, bad: &str| {
+            let row = |day: u32| {
+                let (ms, told) = if day > 12 { (1, bad) } else { (10, good) };
+                format!("2026-01-{day:02},{ms}.{},{told}\n", day % 4)
+            };
+            let text = format!("date,ms,{head}\n") + &(1..=24).map(row).collect::<String>();
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&["ms"])).unwrap();
+            let codes = history.warnings.into_iter().map(|one| one.code);
+            codes.filter(|code| [UNREAD, "failed"].contains(&code.as_str())).collect::<Vec<_>>()
+        };
+        for (head, good, bad) in [
+            ("exit_code", "0", "139"),
+            ("exit_code", "0.0", "139.0"),
+            ("exit_code", "0", "SIGSEGV"),
+            ("exit_code", "0x0", "0x8b"),
+            ("returncode", "", "killed"),
+            ("sqlstate", "00000", "HY000"),
+            ("failed", "false", "error"),
+        ] {
+            assert_eq!(codes(head, good, bad), ["failed"], "{head}: {bad}");
+        }
+        for (head, good, bad) in [("failed", "false", "maybe"), ("failed", "0", "[1]")] {
+            assert_eq!(codes(head, good, bad), [UNREAD], "{head}: {bad}");
+        }
+        for (head, good, bad) in [
+            ("exit_code", "0", "0.0"),
+            ("exit_code", "ok", "0"),
+            ("finished", "2026-01-01", "2026-01-02 10:00"),
+            ("match", "a", "b"),
+        ] {
+            assert_eq!(codes(head, good, bad), [""; 0], "{head}: {bad}");
         }
     }
 

@@ -30,6 +30,7 @@ use super::documents::{
     COMMIT_LETTERS, asv_values, bench_name, entry_rows, google_cells, prometheus_labels,
     prometheus_sample, pyperf_cells, pytest_cells,
 };
+use super::endings;
 use super::failures;
 use super::kinds::{cell_at, kind_refusal, list_at, object_at, text_of, with_unit};
 use super::lists::{self, Lists};
@@ -182,6 +183,8 @@ struct Rows {
     rows: Vec<(Place, Vec<(usize, String)>)>,
     forms: Vec<&'static str>,
     lists: Lists,
+    /// Lists and objects that say how runs ended in a form that is not read, by their names.
+    unread_endings: BTreeMap<String, String>,
     /// Cells of all rows.
     cells: usize,
     figures: Vec<String>,
@@ -226,14 +229,7 @@ impl Rows {
                 if is_by_moments(&object) {
                     return self.take_moments(&object, line);
                 }
-                let is_rows = |value: &&Value| {
-                    value.as_array().is_some_and(|all| all.iter().any(Value::is_object))
-                };
-                let names: Vec<String> = object
-                    .iter()
-                    .filter(|(_, value)| is_rows(value))
-                    .map(|(name, _)| name.clone())
-                    .collect();
+                let names = lists_of_rows(&object);
                 match &names[..] {
                     [] => self.take_row(Value::Object(object), Place::of_line(line), "JSON lines"),
                     [one] => {
@@ -507,13 +503,19 @@ impl Rows {
         let numbers: Vec<f64> = object.values().filter_map(Value::as_f64).collect();
         for (inner, value) in object {
             let name = if outer.is_empty() { inner } else { format!("{outer}.{inner}") };
+            if value.is_array() || value.is_object() {
+                if let Some(cell) = endings::ending_cell(&name, &value) {
+                    cells.push((name, cell));
+                    continue;
+                }
+                if !self.unread_endings.contains_key(&name)
+                    && let Some(told) = endings::unread_ending(&name, &value)
+                {
+                    self.unread_endings.insert(name.clone(), told);
+                }
+            }
             match value {
                 Value::Object(_) => self.flatten(&name, value, cells),
-                // What went wrong, one after the other.
-                Value::Array(list) if failures::is_of_messages(&name) => {
-                    let first = list.first().map(|one| text_of(one).unwrap_or("error".to_owned()));
-                    cells.push((name, first.unwrap_or_default()));
-                }
                 Value::Array(ref list) => match lists::label_of(list) {
                     Some(label) => cells.push((name, label)),
                     None => self.lists.add_list(name, value, &numbers),
@@ -604,9 +606,21 @@ impl Rows {
         }
         let (of_figures, left_out) = self.lists.figures_and_rest();
         table.lists = of_figures;
+        table.unread_endings = self.unread_endings.into_values().collect();
         table.passed_over.extend(left_out);
         Ok(table)
     }
+}
+
+/// The names of the lists in an object that may have the rows; what went wrong in a row, beside its
+/// figures, is none.
+fn lists_of_rows(object: &serde_json::Map<String, Value>) -> Vec<String> {
+    let is_row = object.values().any(Value::is_number);
+    let lists = object.iter().filter(|(name, value)| {
+        value.as_array().is_some_and(|all| all.iter().any(Value::is_object))
+            && !(is_row && failures::is_of_messages(name))
+    });
+    lists.map(|(name, _)| name.clone()).collect()
 }
 
 /// Whether this is what hyperfine says of a command.

@@ -31,13 +31,18 @@ pub(super) fn with_unit(value: &str, unit: &str) -> String {
     if value.is_empty() { String::new() } else { format!("{value} {unit}").trim().to_owned() }
 }
 
-/// Why a value cannot stand in its place.
-pub(super) fn kind_refusal(name: &str, value: &Value, wanted: &str) -> String {
+/// A value in JSON, of a long one the beginning.
+pub(super) fn quoted_value(value: &Value) -> String {
     let json = value.to_string();
     let mut letters = json.chars();
     let quoted: String = letters.by_ref().take(QUOTED_LETTERS_MOST).collect();
     let more = if letters.next().is_some() { "…" } else { "" };
-    format!("{name:?} is {}{more}, and no {wanted}", foreign::one_line(&quoted))
+    format!("{}{more}", foreign::one_line(&quoted))
+}
+
+/// Why a value cannot stand in its place.
+pub(super) fn kind_refusal(name: &str, value: &Value, wanted: &str) -> String {
+    format!("{name:?} is {}, and no {wanted}", quoted_value(value))
 }
 
 /// A field as it would stand in a cell; blank for null.

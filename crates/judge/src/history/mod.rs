@@ -20,6 +20,7 @@ mod csv;
 mod dimensions;
 mod direction;
 mod documents;
+mod endings;
 mod failures;
 mod figures;
 mod file;

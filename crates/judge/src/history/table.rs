@@ -104,6 +104,8 @@ pub(super) struct Table<'a> {
     pub(super) passed_over: Vec<String>,
     /// Lists that have figures of their own, which are in no cell.
     pub(super) lists: Vec<String>,
+    /// Values that say how runs ended in a form that is not read, and their names.
+    pub(super) unread_endings: Vec<String>,
 }
 
 impl<'a> Table<'a> {
@@ -131,6 +133,7 @@ impl<'a> Table<'a> {
             of_order: None,
             passed_over: Vec::new(),
             lists: Vec::new(),
+            unread_endings: Vec::new(),
         }
     }
 
