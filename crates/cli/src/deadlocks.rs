@@ -77,8 +77,8 @@ fn in_part(gap: DeadlockGap) -> DeadlockInPart {
 /// Why nothing can be said of a text.
 fn refusal(file: &Path, reading: &DeadlockReading) -> Option<String> {
     let file = file.display();
-    if let Some(twice) = &reading.twice {
-        return Some(format!("{file}:{twice}"));
+    if let Some(wrong) = &reading.wrong {
+        return Some(format!("{file}:{wrong}"));
     }
     if !reading.tellings.is_empty() {
         return None;

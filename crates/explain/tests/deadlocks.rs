@@ -463,15 +463,15 @@ fn a_text_that_is_told_twice_is_none() {
         (format!("plain\n{pretty}\n"), (4, 6)),
         (format!("{{\"log\": {}}}\n", serde_json::Value::from(text)), (1, 18)),
     ] {
-        let twice = read_deadlocks(&text).twice.unwrap_or_else(|| panic!("{text}"));
+        let twice = read_deadlocks(&text).wrong.unwrap_or_else(|| panic!("{text}"));
         assert_eq!((twice.line, twice.column), place, "{text}: {twice}");
         assert!(twice.what.contains("the name \"log\" stands twice"), "{twice}");
     }
     let loki = "{\"data\":{\"result\":[\n{\"stream\":{\"pod\":\"a\",\"pod\":\"b\"},\
                 \"values\":[[\"30\",\"c\"]]}]}}\n";
-    let twice = read_deadlocks(loki).twice.unwrap();
+    let twice = read_deadlocks(loki).wrong.unwrap();
     assert_eq!((twice.line, twice.column), (2, 26), "labels of a stream: {twice}");
-    assert_eq!(read_deadlocks("{\"log\": \"a\", \"x\": 1, \"x\": 2}\n").twice, None);
+    assert_eq!(read_deadlocks("{\"log\": \"a\", \"x\": 1, \"x\": 2}\n").wrong, None);
 }
 
 /// As people post it: an exception of a driver, in one line, coloured, or broken by a page.

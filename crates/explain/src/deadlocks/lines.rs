@@ -43,8 +43,8 @@ pub(super) struct SkippedLines {
     /// Lines of the text.
     pub(super) lines: usize,
     pub(super) course: Course,
-    /// The first object in which a name stands twice, where it stands in the text.
-    pub(super) twice: Option<Wrong>,
+    /// The first place in the text where JSON does not say what was logged.
+    pub(super) wrong: Option<Wrong>,
 }
 
 /// Columns of PostgreSQL's csvlog.
@@ -63,7 +63,7 @@ const SHIPPED_MOST: usize = 4;
 
 /// Gives each line of a text in this order. Of several blank ones together the first is given.
 pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)) -> SkippedLines {
-    let streamed = stores::loki_lines(text);
+    let streamed = stores::LokiReading::from_text(text);
     let walk = Walk::begin(text);
     let mut opener = Opener {
         source: Source::default(),
@@ -71,15 +71,16 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
         carrier: Carrier::from_text(text),
         moment: None,
         course: Course::default(),
-        twice: None,
+        wrong: None,
         take,
     };
     let lines = match order {
-        _ if !streamed.is_empty() => {
+        _ if !streamed.lines.is_empty() => {
             if let Some(object) = stores::labels_twice(text) {
                 opener.look_twice_in(text, object);
             }
-            streamed.iter().for_each(|line| opener.streamed(line));
+            opener.wrong = opener.wrong.take().or(streamed.wrong);
+            streamed.lines.iter().for_each(|line| opener.streamed(line));
             text.lines().count()
         }
         Order::OldestFirst => {
@@ -102,7 +103,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
         }
         Order::Turned(unit) => turned(walk, unit, &mut opener),
     };
-    SkippedLines { lines, course: opener.course, twice: opener.twice }
+    SkippedLines { lines, course: opener.course, wrong: opener.wrong }
 }
 
 /// Gives entries from the last one on, with those behind them that have no time, or that have the
@@ -386,7 +387,7 @@ struct Opener<'a> {
     /// When what is open was written.
     moment: Option<Moment>,
     course: Course,
-    twice: Option<Wrong>,
+    wrong: Option<Wrong>,
     take: &'a mut dyn FnMut(Line<'_>),
 }
 
@@ -476,11 +477,11 @@ impl Opener<'_> {
 
     /// Notes what is told twice in an object that begins so many bytes behind the begin of a line.
     fn look_twice(&mut self, number: usize, before: usize, object: &str) {
-        let Some(wrong) = Object::told_twice(object).filter(|_| self.twice.is_none()) else {
+        let Some(wrong) = Object::told_twice(object).filter(|_| self.wrong.is_none()) else {
             return;
         };
         let column = wrong.column + if wrong.line == 1 { before } else { 0 };
-        self.twice = Some(Wrong { line: number + wrong.line - 1, column, ..wrong });
+        self.wrong = Some(Wrong { line: number + wrong.line - 1, column, ..wrong });
     }
 
     /// A line, or the lines that a client or a tool has written as one.

@@ -87,8 +87,9 @@ pub struct DeadlockReading {
     pub client_errors: Vec<usize>,
     /// How it stands in the text.
     pub direction: LogDirection,
-    /// Where a name stands twice in an object of JSON, so that nobody knows what was logged.
-    pub twice: Option<Wrong>,
+    /// Where JSON does not say what was logged: a name stands twice in an object, or an answer of
+    /// Loki has something else among its lines.
+    pub wrong: Option<Wrong>,
     /// Containers, hosts and processes whose lines are mixed in it, where their names are told.
     pub sources: usize,
 }
@@ -166,7 +167,7 @@ fn read_repaired(text: &str) -> DeadlockReading {
     let is_untold = plain.tellings.is_empty()
         && (plain.lacks() > 0 || text.contains("RECORD LOCKS ") && text.contains("ACTIVE "));
     let may_be_better = plain.lacks() > 0 || is_untold;
-    if !may_be_better || plain.twice.is_some() || text.len() > TRIED_MOST {
+    if !may_be_better || plain.wrong.is_some() || text.len() > TRIED_MOST {
         return plain;
     }
     let tried = repaired_texts(text).map(|repaired| {
@@ -176,7 +177,7 @@ fn read_repaired(text: &str) -> DeadlockReading {
     let better = tried.filter(|one| {
         let is_better =
             is_untold || one.lacks() < plain.lacks() && one.tellings.len() >= plain.tellings.len();
-        is_better && one.twice.is_none() && !one.tellings.is_empty()
+        is_better && one.wrong.is_none() && !one.tellings.is_empty()
     });
     better.min_by_key(DeadlockReading::lacks).unwrap_or(plain)
 }
@@ -186,7 +187,7 @@ fn read_turned(text: &str) -> DeadlockReading {
     let is_understood =
         reading.in_part.is_empty() && (reading.unread.is_empty() || !reading.tellings.is_empty());
     let may_be_turned = course.may_be_turned() && text.len() <= TRIED_MOST;
-    if reading.twice.is_some() || !course.is_turned() && (is_understood || !may_be_turned) {
+    if reading.wrong.is_some() || !course.is_turned() && (is_understood || !may_be_turned) {
         return reading;
     }
     let turned = Unit::ALL.map(|unit| read_in(text, Order::Turned(unit)).0);
@@ -235,7 +236,7 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
             Order::OldestFirst => LogDirection::OldestFirst,
             Order::Turned(_) => LogDirection::NewestFirst,
         },
-        twice: passed.twice,
+        wrong: passed.wrong,
         sources,
     };
     (reading, passed.course)

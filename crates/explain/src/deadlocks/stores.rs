@@ -14,6 +14,7 @@
 
 use std::fmt;
 
+use dbdyno_json::Wrong;
 use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 
 use super::carried::Source;
@@ -83,50 +84,81 @@ impl LokiLine<'_> {
     }
 }
 
-/// The lines of answers of Loki, the oldest first; nothing where it is none.
-pub(super) fn loki_lines(text: &str) -> Vec<LokiLine<'_>> {
-    if !text.trim_start().starts_with('{') {
-        return Vec::new();
-    }
-    let (mut all, mut passed, mut number) = (Vec::new(), 0, 1);
-    let mut left = LOOKS_MOST * text.len();
-    while let Some(found) = text[passed..].find("\"values\"") {
-        let (begin, behind) = (passed, passed + found + "\"values\"".len());
-        number += count_lines(&text[begin..behind]);
-        passed = behind;
-        let Some(mut at) = pairs(text, behind) else { continue };
-        let source = source(&text[begin..behind]);
-        let first = all.len();
-        loop {
-            let (ns, length) = match pair(&text[at..]) {
-                Ok((Pair { ns, .. }, length)) => (ns, length),
-                Err(looked_at) if looked_at > left => return Vec::new(),
-                Err(looked_at) => {
-                    left -= looked_at;
-                    break;
-                }
-            };
-            number += count_lines(&text[passed..at]);
-            all.push(LokiLine { ns, number, source, pair: &text[at..at + length] });
-            number += count_lines(&text[at..at + length]);
-            passed = at + length;
-            let rest = text[passed..].trim_start();
-            at = text.len() - rest.strip_prefix(',').map_or(rest, str::trim_start).len();
-        }
-        // Lines of one moment stand in the order of their stream.
-        if all.get(first).zip(all.last()).is_some_and(|(first, last)| first.ns > last.ns) {
-            all[first..].reverse();
-        }
-    }
-    all.sort_by_key(|line| line.ns);
-    all
+/// What answers of Loki have.
+#[derive(Debug, Default)]
+pub(super) struct LokiReading<'t> {
+    /// The oldest first; nothing where a text is no answer of Loki.
+    pub(super) lines: Vec<LokiLine<'t>>,
+    /// The first place where something else stands in the array of a stream. Lines may be missing
+    /// there, of which nothing is known.
+    pub(super) wrong: Option<Wrong>,
 }
 
-/// Where the first pair begins of the array behind a name.
+impl<'t> LokiReading<'t> {
+    /// What is read of a text. One that was cut off in the middle of a pair is read up to there.
+    pub(super) fn from_text(text: &'t str) -> LokiReading<'t> {
+        let mut all = LokiReading::default();
+        if !text.trim_start().starts_with('{') {
+            return all;
+        }
+        let (mut passed, mut number) = (0, 1);
+        let mut left = LOOKS_MOST * text.len();
+        while let Some(found) = text[passed..].find("\"values\"") {
+            let (begin, behind) = (passed, passed + found + "\"values\"".len());
+            number += count_lines(&text[begin..behind]);
+            passed = behind;
+            let Some(mut at) = pairs(text, behind) else { continue };
+            let source = source(&text[begin..behind]);
+            let first = all.lines.len();
+            while !text[at..].starts_with(']') {
+                let (ns, length) = match pair(&text[at..]) {
+                    Ok((Pair { ns, .. }, length)) => (ns, length),
+                    Err(no_pair) => {
+                        let Some(rest) = left.checked_sub(no_pair.looked_at) else {
+                            return LokiReading::default();
+                        };
+                        left = rest;
+                        all.note_wrong(&text[..at], no_pair);
+                        break;
+                    }
+                };
+                number += count_lines(&text[passed..at]);
+                let pair = &text[at..at + length];
+                all.lines.push(LokiLine { ns, number, source, pair });
+                number += count_lines(pair);
+                passed = at + length;
+                let rest = text[passed..].trim_start();
+                at = text.len() - rest.strip_prefix(',').map_or(rest, str::trim_start).len();
+            }
+            all.put_in_order(first);
+        }
+        all.lines.sort_by_key(|line| line.ns);
+        all
+    }
+
+    /// Turns the lines of a stream around that is the newest first, of which this is the first one.
+    /// Lines of one moment stand in the order of their stream.
+    fn put_in_order(&mut self, first: usize) {
+        let lines = &mut self.lines[first..];
+        if lines.first().zip(lines.last()).is_some_and(|(first, last)| first.ns > last.ns) {
+            lines.reverse();
+        }
+    }
+
+    /// Notes what stands behind this text where a pair of a stream is expected.
+    fn note_wrong(&mut self, before: &str, no_pair: NoPair) {
+        let Some(wrong) = no_pair.wrong.filter(|_| self.wrong.is_none()) else { return };
+        let passed = before.rsplit('\n').next().map_or(0, str::len);
+        let column = wrong.column + if wrong.line == 1 { passed } else { 0 };
+        self.wrong = Some(Wrong { line: wrong.line + count_lines(before), column, ..wrong });
+    }
+}
+
+/// Where the array behind a name has its first pair, if it has any.
 fn pairs(text: &str, behind_name: usize) -> Option<usize> {
     let rest = text[behind_name..].trim_start().strip_prefix(':')?;
     let rest = rest.trim_start().strip_prefix('[')?.trim_start();
-    rest.starts_with('[').then_some(text.len() - rest.len())
+    Some(text.len() - rest.len())
 }
 
 /// The text from the first labels of streams on in which a name stands twice.
@@ -167,15 +199,28 @@ struct Pair {
     line: String,
 }
 
-/// The pair with which a text begins, and its bytes; where there is none, how many were looked at.
-fn pair(text: &str) -> Result<(Pair, usize), usize> {
-    if !text.starts_with('[') {
-        return Err(0);
-    }
+/// What stands where a pair is expected.
+struct NoPair {
+    /// Bytes up to where it is none.
+    looked_at: usize,
+    /// What is wrong with it; nothing where the text was cut off.
+    wrong: Option<Wrong>,
+}
+
+/// The pair with which a text begins, and its bytes.
+fn pair(text: &str) -> Result<(Pair, usize), NoPair> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let pair = (&mut reader).deserialize_seq(Pairs);
     let looked_at = reader.into_iter::<IgnoredAny>().byte_offset();
-    pair.map(|pair| (pair, looked_at)).map_err(|_| looked_at)
+    pair.map(|pair| (pair, looked_at)).map_err(|error| {
+        let wrong = Wrong::from_error(&error);
+        let what = format!(
+            "here stands no line of a stream of Loki, which is an array of two texts, the time in \
+             nanoseconds and what was written: {}",
+            wrong.what
+        );
+        NoPair { looked_at, wrong: (!error.is_eof()).then_some(Wrong { what, ..wrong }) }
+    })
 }
 
 struct Pairs;
@@ -226,12 +271,44 @@ mod tests {
     #[test]
     fn pairs_and_labels_that_never_end_are_given_up() {
         let pairs = "{\"values\":[[\"1\",\"x\",\n".repeat(20_000);
-        assert_eq!(loki_lines(&pairs), []);
+        assert_eq!(LokiReading::from_text(&pairs).lines, []);
         for labels in ["{\"stream\":{\"a\":[\n", "\"stream\""] {
             assert_eq!(labels_twice(&(labels.repeat(20_000) + "{\"a\":[")), None);
         }
         let twice = "\"stream\":{\"a\":[\n".repeat(2) + "\"stream\":{\"pod\":1,\"pod\":1}";
         assert!(labels_twice(&twice).is_some());
+    }
+
+    /// What is no line of a stream is refused where it stands, and what was cut off is not.
+    #[test]
+    fn pairs_of_other_kinds_are_named() {
+        for (other, column) in [
+            ("[3,\"c\"]", 2),
+            ("[\"3\",null]", 9),
+            ("[\"3\",{\"line\":\"c\"}]", 5),
+            ("[\"3.5\",\"c\"]", 7),
+            ("\"c\"", 3),
+            ("{}", 1),
+        ] {
+            let text = format!(
+                "{{\"data\":[{{\"values\":[[\"1\",\"a\"]]}},\n{{\"values\":[[\"2\",\"b\"],\n\
+                 {other},[\"4\",\"d\"]]}}]}}"
+            );
+            let wrong = LokiReading::from_text(&text).wrong.unwrap_or_else(|| panic!("{text}"));
+            let place = (wrong.line, wrong.column);
+            assert_eq!(place, (3, column), "{other}: {wrong}");
+            assert!(wrong.what.contains("no line of a stream of Loki"), "{wrong}");
+        }
+        let alone = "{\"values\":[{}]},{\"values\":[[\"1\",\"a\"]]}";
+        assert!(LokiReading::from_text(alone).wrong.is_some());
+        for whole in
+            ["{\"values\":[[\"1\",\"a\"]]}", "{\"values\":[]},{\"values\":[[\"1\",\"a\"] ]}"]
+        {
+            for length in 0..=whole.len() {
+                let cut = LokiReading::from_text(&whole[..length]).wrong;
+                assert_eq!(cut, None, "{length} of {whole}");
+            }
+        }
     }
 
     /// One server's lines in two streams, each the newest first.
@@ -240,7 +317,7 @@ mod tests {
         let text = "{\"data\":{\"result\":[{\"stream\":{\"level\":\"a\",\"pod\":\"p\"},\"values\":\
                     [[\"30\",\"c\\nc\"],\n[\"10\",\"a\",{\"x\":[1]}]]},{\"stream\":{\"pod\":\"p\"},\
                     \"values\":[[\"20\",\"b2\"],[\"20\",\"b1\"],[\"5\",\"0\"]]}],\"values\":1}}\n";
-        let all = loki_lines(text);
+        let all = LokiReading::from_text(text).lines;
         let told: Vec<_> = all.iter().map(|one| (one.ns, one.number, one.log_line())).collect();
         let line = |ns, number, line: &str| (ns, number, line.to_owned());
         let expected = [line(5, 2, "0"), line(10, 2, "a"), line(20, 2, "b1"), line(20, 2, "b2")];
@@ -248,7 +325,7 @@ mod tests {
         assert_eq!(told[4], line(30, 1, "c\nc"));
         assert!(all.iter().all(|one| one.source == all[0].source && one.source.is_told()));
         for none in ["", "[]", "{\"values\":[1]}", "{\"values\":[[1,2]]}", "\"values\":[[\"1\""] {
-            assert_eq!(loki_lines(none), [], "{none}");
+            assert_eq!(LokiReading::from_text(none).lines, [], "{none}");
         }
     }
 }
