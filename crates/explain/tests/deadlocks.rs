@@ -474,6 +474,69 @@ fn a_text_that_is_told_twice_is_none() {
     assert_eq!(read_deadlocks("{\"log\": \"a\", \"x\": 1, \"x\": 2}\n").wrong, None);
 }
 
+/// A line of JSON has its message, and what tells of the deadlock in another field, as libraries of
+/// applications write it.
+#[test]
+fn all_fields_of_an_object_are_looked_at() {
+    let (waits, other) = (
+        "Process 7 waits for ShareLock on transaction 2; blocked by process 8.\\n\
+         Process 8 waits for ShareLock on transaction 3; blocked by process 7.",
+        "\"log\":\"2026-01-01 00:00:00 UTC [27] LOG:  checkpoint starting: time\"",
+    );
+    for telling in [
+        format!(
+            "\"msg\":\"failed\",\"err\":{{\"message\":\"deadlock detected\",\"detail\":\"{waits}\"}}"
+        ),
+        format!(
+            "\"msg\":\"deadlock detected\",\"stack\":\"error: deadlock detected\\n at f\",\
+             \"err\":{{\"detail\":\"{waits}\",\"hint\":\"See server log for query details.\"}},\
+             \"again\":\"ERROR:  deadlock detected\\nDETAIL:  {waits}\",\"code\":\"40P01\""
+        ),
+        format!("\"msg\":\"failed\",\"cause\":\"Verklemmung entdeckt\",\"detail\":\"{waits}\""),
+        format!("\"msg\":\"failed\",\"all\":[\"deadlock detected\",{{\"text\":\"{waits}\"}}]"),
+    ] {
+        let text = format!("{{{other}}}\n{{{telling}}}\n{{{other}}}\n");
+        let reading = read_deadlocks(&text);
+        assert_eq!(reading.tellings.len(), 1, "{text}: {reading:?}");
+        assert_eq!((&reading.unread[..], &reading.in_part[..]), (&[][..], &[][..]), "{text}");
+        assert_eq!(reading.repairs, [], "{text}");
+    }
+    for announcing in [
+        "\"msg\":\"failed\",\"error\":\"ERROR: deadlock detected (SQLSTATE 40P01)\"",
+        "\"msg\":\"failed\",\"err\":{\"code\":\"40P01\"}",
+        "\"msg\":\"failed\",\"errors\":[{\"text\":\"deadlock detected\"}]",
+    ] {
+        for before in ["{\"log\":\"x\"}", "2026-01-01 00:00:00 UTC [27] LOG:  x"] {
+            let reading = read_deadlocks(&format!("{before}\n{{{announcing}}}\n"));
+            assert_eq!(
+                (reading.tellings.len(), &reading.unread[..]),
+                (0, &[2][..]),
+                "{announcing}"
+            );
+        }
+    }
+    let client = "{\"msg\":\"failed\",\"error\":\"1 error:\\n\\t* Error 1213: Deadlock found when \
+                  trying to get lock; try restarting transaction\\n\"}\n";
+    assert_eq!(read_deadlocks(client).client_errors, [1]);
+    let quoting = "{\"msg\":\"slow\",\"sql\":\"INSERT INTO t VALUES ('deadlock detected')\"}\n";
+    assert!(read_deadlocks(quoting).unread.is_empty());
+}
+
+/// A deadlock that is announced alone must not make text of the marks of JSON in other lines.
+#[test]
+fn objects_of_several_kinds_are_read_as_objects() {
+    let told = "{\"msg\":\"record\",\"record\":{\"error_severity\":\"ERROR\",\"message\":\
+                \"deadlock detected\",\"detail\":\"Process 7 waits for ShareLock on transaction 2; blocked by \
+                process 8.\\nProcess 8 waits for ShareLock on transaction 3; blocked by process \
+                7.\\nProcess 7: UPDATE a SET x=1\\nProcess 8: UPDATE b SET x=1\",\"hint\":\"h\"}}\n";
+    let text = format!("{told}{{\"msg\":\"deadlock detected\",\"level\":50}}\n");
+    let reading = read_deadlocks(&text);
+    assert_eq!((&reading.unread[..], reading.repairs), (&[2][..], vec![]));
+    let clusters = deadlock_clusters(&text);
+    assert_eq!(clusters.len(), 1, "{clusters:?}");
+    assert_eq!(statements(&clusters[0]), ["UPDATE a SET x=?", "UPDATE b SET x=?"]);
+}
+
 /// As people post it: an exception of a driver, in one line, coloured, or broken by a page.
 #[test]
 fn what_people_post_is_read() {

@@ -94,6 +94,18 @@ const QUOTING: [&str; 15] = [
     "文",
     "WYRAŻENIE",
 ];
+/// What clients and drivers write of error 1213, whatever the language of its message is, and the
+/// messages of Galera, which ends what fails in certification by the same error.
+const CLIENT_ERRORS: [&str; 8] = [
+    "Deadlock found when trying to get lock",
+    "Deadlock: wsrep aborted transaction",
+    "WSREP detected deadlock/conflict",
+    "1213 (40001)",
+    "Serialization failure: 1213 ",
+    "(1213, ",
+    "ER_LOCK_DEADLOCK",
+    "Error_code: MY-001213",
+];
 /// A longer message is none of a server in another language.
 const MESSAGE_LETTERS_MOST: usize = 60;
 
@@ -126,6 +138,22 @@ pub(super) fn is_deadlock_detection(text: &str) -> bool {
 /// Whether a line has the hint that only a deadlock has.
 pub(super) fn has_deadlock_hint(text: &str) -> bool {
     HINTS.iter().any(|hint| text.contains(hint))
+}
+
+/// Whether a text has the error by which a client of MySQL is told that it was a victim.
+pub(super) fn has_client_error(text: &str) -> bool {
+    CLIENT_ERRORS.iter().any(|words| text.contains(words))
+}
+
+/// Whether a line speaks of a deadlock that has happened, in the words of servers or of drivers.
+pub(super) fn mentions_deadlock(line: &str) -> bool {
+    let words = ["deadlock detected", "detected deadlock", "deadlock_detected", "DeadlockDetected"];
+    let of_innodb = ["LATEST DETECTED DEADLOCK", "(1) TRANSACTION:", "WE ROLL BACK TRANSACTION"];
+    (line.contains("eadlock") && words.iter().any(|word| line.contains(word)))
+        || line.contains("40P01")
+        || is_deadlock_announcement(line)
+        || has_deadlock_hint(line)
+        || of_innodb.iter().any(|word| line.contains(word))
 }
 
 /// Whether a line with this label may quote what another one has said.

@@ -28,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{DeadlockParty, Dialect};
 
+use super::announcement::has_client_error;
 use super::carried::Source;
 use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
@@ -112,22 +113,9 @@ pub(super) fn log_beginning(line: &Line<'_>) -> Beginning {
     }
 }
 
-/// What clients and drivers write of error 1213, whatever the language of its message is, and the
-/// messages of Galera, which ends what fails in certification by the same error.
-const CLIENT_ERRORS: [&str; 8] = [
-    "Deadlock found when trying to get lock",
-    "Deadlock: wsrep aborted transaction",
-    "WSREP detected deadlock/conflict",
-    "1213 (40001)",
-    "Serialization failure: 1213 ",
-    "(1213, ",
-    "ER_LOCK_DEADLOCK",
-    "Error_code: MY-001213",
-];
-
 /// Whether a line is the error by which a client is told that its transaction was a victim.
 pub(super) fn is_error_of_a_client(line: &Line<'_>) -> bool {
-    CLIENT_ERRORS.iter().any(|words| line.text.contains(words))
+    has_client_error(line.text)
 }
 
 /// Reads what one server tells, line by line.

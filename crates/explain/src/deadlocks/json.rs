@@ -1,4 +1,5 @@
-//! Objects of JSON, of which only the texts are kept that have a name that is known here.
+//! Objects of JSON, of which only the texts are kept that have a name that is known here, or that
+//! speak of a deadlock.
 //!
 //! A line of a log may be an object of any size; what nobody asks for is read past without being
 //! kept, so that memory is that of the texts. A name that is known stands once in an object: of two
@@ -9,6 +10,8 @@ use std::fmt;
 
 use dbdyno_json::{Wrong, stands_twice};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::announcement::{has_client_error, is_deadlock_announcement, mentions_deadlock};
 
 /// Names under which the text of a log is shipped, the most telling first.
 const SHIPPED: [&str; 11] = [
@@ -55,6 +58,11 @@ const OF_SERVERS: [&str; 7] =
     ["error_severity", "state_code", "detail", "context", "statement", "err_code", "pid"];
 /// Names in a field of a row, as CloudWatch's Insights have it.
 const OF_FIELDS: [&str; 2] = ["field", "value"];
+/// Names of statements, in which anything may stand.
+const QUOTING: [&str; 4] = ["statement", "query", "sql", "db.statement"];
+/// Texts of an object that each of them is held against: an object of nothing else takes no time
+/// that grows with its square.
+const HELD_AGAINST_MOST: usize = 16;
 /// Objects in objects whose names are looked at.
 const DEPTH_MOST: usize = 4;
 
@@ -62,8 +70,23 @@ const DEPTH_MOST: usize = 4;
 #[derive(Default)]
 pub(super) struct Object {
     texts: BTreeMap<&'static str, (usize, String)>,
-    /// Texts under other names that tell of a deadlock.
-    telling: Vec<String>,
+    /// Texts that speak of a deadlock, under any name, in their order.
+    spoken: Vec<SpokenText>,
+}
+
+/// A text that speaks of a deadlock.
+struct SpokenText {
+    text: String,
+    place: TextPlace,
+}
+
+/// Where a text stands in an object.
+#[derive(Clone, Copy, PartialEq)]
+enum TextPlace {
+    /// It has a name of its own.
+    Named,
+    /// It is in a list, as what a search has found of another text may be.
+    Listed,
 }
 
 impl Object {
@@ -87,9 +110,25 @@ impl Object {
         self.texts.contains_key(name)
     }
 
-    /// Texts that tell of a deadlock under names that are not known.
-    pub(super) fn telling_texts(&self) -> &[String] {
-        &self.telling
+    /// The texts that have to be read: what was shipped and, of all that speaks of a deadlock, what
+    /// tells it, each once, behind one text that announces it.
+    pub(super) fn texts_to_read(&self) -> Vec<&str> {
+        let shipped = self.shipped_text();
+        let (spoken, silent) = match shipped {
+            Some(text) if may_speak(text) => (Some(text), None),
+            silent => (None, silent),
+        };
+        let named: Vec<&str> =
+            spoken.into_iter().chain(self.spoken_texts(TextPlace::Named)).collect();
+        let all =
+            if named.is_empty() { self.spoken_texts(TextPlace::Listed).collect() } else { named };
+        let (telling, others): (Vec<&str>, Vec<&str>) =
+            all.into_iter().partition(|text| tells_one(text));
+        let telling = without_repeats(telling);
+        let is_announced = telling.iter().any(|text| text.lines().any(mentions_deadlock));
+        let announcement = others.into_iter().rev().max_by_key(|text| announcement_rank(text));
+        let announcement = announcement.filter(|_| !is_announced);
+        silent.into_iter().chain(announcement).chain(telling).collect()
     }
 
     /// What was shipped: the outermost, and of those the most telling.
@@ -106,6 +145,16 @@ impl Object {
             "@timestamp" => self.text_field("value"),
             _ => self.outermost(&TIMES).unwrap_or_default(),
         }
+    }
+
+    fn spoken_texts(&self, place: TextPlace) -> impl Iterator<Item = &str> {
+        let texts = self.spoken.iter().filter(move |one| one.place == place);
+        texts.map(|one| one.text.as_str())
+    }
+
+    /// Whether it has a text that speaks of a deadlock.
+    pub(super) fn speaks_of_one(&self) -> bool {
+        !self.spoken.is_empty()
     }
 
     /// Whether it is a line of a log, or a server's record of one.
@@ -166,7 +215,8 @@ impl ObjectReading {
         }
         let mut object = Object::default();
         let mut reader = serde_json::Deserializer::from_str(text);
-        let visitor = Node { name: None, depth: 0, into: &mut object };
+        let place = TextPlace::Named;
+        let visitor = Node { name: None, is_quoting: false, depth: 0, place, into: &mut object };
         let read = (&mut reader).deserialize_any(visitor);
         let looked_at = reader.into_iter::<IgnoredAny>().byte_offset();
         Some(ObjectReading { object: read.map(|()| object), looked_at })
@@ -182,14 +232,61 @@ impl ObjectReading {
 /// A value, and under which name it stands.
 struct Node<'a> {
     name: Option<&'static str>,
+    /// Whether a statement stands under its name.
+    is_quoting: bool,
     depth: usize,
+    place: TextPlace,
     into: &'a mut Object,
 }
 
-/// Whether a text tells who took part in a deadlock.
+/// Whether a text is JSON from its beginning to its end: objects or arrays, one behind the other.
+pub(super) fn is_whole_json(text: &str) -> bool {
+    let values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    text.trim_start().starts_with(['{', '[']) && values.into_iter().all(|value| value.is_ok())
+}
+
+/// Whether a text tells who took part in a deadlock, in the words of InnoDB, or of PostgreSQL in
+/// any language: a mode of lock in a sentence of two clauses.
 fn tells_one(text: &str) -> bool {
     let is_told = text.contains("TRANSACTION:") && text.contains("RECORD LOCKS ");
-    is_told || (text.contains("eadlock detected") && text.contains("blocked by process "))
+    let clauses = [';', '；', '、', '，'];
+    let has_mode = text.contains("ShareLock") || text.contains("ExclusiveLock");
+    is_told || has_mode && text.contains(clauses)
+}
+
+/// Whether a text may speak of a deadlock.
+fn may_speak(text: &str) -> bool {
+    has_client_error(text) || tells_one(text) || text.lines().any(mentions_deadlock)
+}
+
+/// How much a text says that announces a deadlock: a reader of logs knows a server's words again.
+fn announcement_rank(text: &str) -> u8 {
+    if text.lines().any(|line| is_deadlock_announcement(line.trim_end())) {
+        2
+    } else {
+        u8::from(has_client_error(text))
+    }
+}
+
+/// Texts without those that stand in another one, whatever blanks and marks are between words.
+fn without_repeats(texts: Vec<&str>) -> Vec<&str> {
+    let mut kept: Vec<(&str, String)> = Vec::new();
+    for text in texts {
+        let own = letters_and_digits(text);
+        let from = kept.len().saturating_sub(HELD_AGAINST_MOST);
+        if !kept[from..].iter().any(|(_, known)| known.contains(&own)) {
+            let latest = kept.split_off(from);
+            kept.extend(latest.into_iter().filter(|(_, known)| !own.contains(known.as_str())));
+            kept.push((text, own));
+        }
+    }
+    kept.into_iter().map(|(text, _)| text).collect()
+}
+
+/// What is left of a text without blanks and marks, also where it was written with their escapes.
+fn letters_and_digits(text: &str) -> String {
+    let text = text.replace("\\n", " ").replace("\\t", " ");
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 fn known(name: &str) -> Option<&'static str> {
@@ -213,8 +310,8 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        if self.name.is_none() && text.contains('\n') && tells_one(text) {
-            self.into.telling.push(text.to_owned());
+        if !self.is_quoting && may_speak(text) {
+            self.into.spoken.push(SpokenText { text: text.to_owned(), place: self.place });
         }
         self.into.keep(self.name, self.depth, text);
         Ok(())
@@ -243,8 +340,18 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
-        while values.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
+        if self.depth >= DEPTH_MOST {
+            while values.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(());
+        }
+        let (depth, is_quoting) = (self.depth + 1, self.is_quoting);
+        let place = TextPlace::Listed;
+        loop {
+            let node = Node { name: None, is_quoting, depth, place, into: self.into };
+            if values.next_element_seed(node)?.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
@@ -254,12 +361,15 @@ impl<'de> Visitor<'de> for Node<'_> {
                 values.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let known = known(&name);
+            // Of what is in a list nothing is asked but whether it speaks of a deadlock.
+            let known = known(&name).filter(|_| self.place == TextPlace::Named);
             if known.is_some_and(|known| told.contains(&known)) {
                 return Err(A::Error::custom(stands_twice(&name)));
             }
             told.extend(known);
-            let node = Node { name: known, depth: self.depth + 1, into: self.into };
+            let is_quoting = QUOTING.contains(&name.as_str());
+            let (depth, place) = (self.depth + 1, self.place);
+            let node = Node { name: known, is_quoting, depth, place, into: self.into };
             values.next_value_seed(node)?;
         }
         Ok(())

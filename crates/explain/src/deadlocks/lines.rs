@@ -529,22 +529,15 @@ impl Opener<'_> {
             let line = format!("{time} 0 [Note] [InnoDB] {text}");
             return line.lines().for_each(|line| self.plain(number, line));
         }
-        let telling = object.shipped_text().is_none_or(|text| !text.contains("eadlock"));
-        if telling && !object.telling_texts().is_empty() {
-            for text in object.telling_texts() {
-                text.lines().for_each(|line| self.line(number, line, source, depth + 1));
-            }
-            return;
+        if object.shipped_text().is_none() && !object.speaks_of_one() {
+            self.source = source.or(self.source);
+            return self.plain(number, line);
         }
-        match object.shipped_text() {
-            None => {
-                self.source = source.or(self.source);
-                self.plain(number, line);
+        for text in object.texts_to_read() {
+            if text.is_empty() {
+                self.give(number, source.or(self.source), "");
             }
-            Some("") => self.give(number, source.or(self.source), ""),
-            Some(text) => {
-                text.lines().for_each(|line| self.line(number, line, source, depth + 1));
-            }
+            text.lines().for_each(|line| self.line(number, line, source, depth + 1));
         }
     }
 

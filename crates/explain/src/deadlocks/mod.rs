@@ -143,17 +143,6 @@ const TRIED_MOST: usize = 16 << 20;
 /// Lines that speak of a deadlock, of which the first ones are named.
 const MENTIONS_MOST: usize = 100;
 
-/// Whether a line speaks of a deadlock that has happened, in the words of servers or of drivers.
-fn mentions_one(line: &str) -> bool {
-    let words = ["deadlock detected", "detected deadlock", "deadlock_detected", "DeadlockDetected"];
-    let of_innodb = ["LATEST DETECTED DEADLOCK", "(1) TRANSACTION:", "WE ROLL BACK TRANSACTION"];
-    (line.contains("eadlock") && words.iter().any(|word| line.contains(word)))
-        || line.contains("40P01")
-        || announcement::is_deadlock_announcement(line)
-        || announcement::has_deadlock_hint(line)
-        || of_innodb.iter().any(|word| line.contains(word))
-}
-
 /// Reads a text. What has become of it on its way is undone where less is missing then.
 pub fn read_deadlocks(text: &str) -> DeadlockReading {
     let Some(page) = without_markup(text) else { return read_repaired(text) };
@@ -166,7 +155,8 @@ fn read_repaired(text: &str) -> DeadlockReading {
     let plain = read_turned(text);
     let is_untold = plain.tellings.is_empty()
         && (plain.lacks() > 0 || text.contains("RECORD LOCKS ") && text.contains("ACTIVE "));
-    let may_be_better = plain.lacks() > 0 || is_untold;
+    // Within JSON that is whole nothing was wrapped, and no line has words before it.
+    let may_be_better = (plain.lacks() > 0 || is_untold) && !json::is_whole_json(text);
     if !may_be_better || plain.wrong.is_some() || text.len() > TRIED_MOST {
         return plain;
     }
@@ -206,7 +196,7 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
         if innodb::is_error_of_a_client(&line) {
             client_errors.push(line.number);
         }
-        if mentions.len() < MENTIONS_MOST && mentions_one(line.text) {
+        if mentions.len() < MENTIONS_MOST && announcement::mentions_deadlock(line.text) {
             mentions.push(line.number);
         }
         parted.read_line(&line);
