@@ -308,7 +308,7 @@ impl<'w> Reader<'w> {
                 let (start, length) = (map.address, map.length);
                 self.map(is_user, map.pid, start, length, map.page_offset, map.path);
             }
-            EventRecord::Lost(lost) => self.lost += lost.count,
+            EventRecord::Lost(lost) => self.lost = self.lost.saturating_add(lost.count),
             EventRecord::Exit(exit) => {
                 self.gone.insert(exit.tid);
                 self.asleep.remove(&exit.tid);
@@ -678,6 +678,80 @@ mod tests {
             let damage = damage(count).unwrap_or_default();
             assert!(damage.contains("a sample ends within its callers"), "{count}: {damage}");
         }
+    }
+
+    /// What is read of a file with these sections: an event type with so many bytes of ids, and a
+    /// description of so many events, of which one is there.
+    fn read_with(records: &[u8], ids: Option<u64>, events: Option<u32>) -> Result<(), String> {
+        let mut file = Recorded { records: records.to_vec() }.file();
+        let attribute = file[104..168].to_vec();
+        if let Some(ids) = ids {
+            let begin = file.len() as u64 - records.len() as u64;
+            // It has the size of an attribute with its ids, and where these are.
+            let mut types = [&attribute[..], &[0; 16]].concat();
+            [104, ids].iter().for_each(|number: &u64| types.extend(number.to_le_bytes()));
+            let length = types.len() as u64;
+            file.splice(begin as usize..begin as usize, types);
+            for (at, number) in [(40, begin + length), (56, begin), (64, length)] {
+                file[at..at + 8].copy_from_slice(&number.to_le_bytes());
+            }
+        }
+        if let Some(count) = events {
+            let begin = file.len() as u64 + 16;
+            let mut section: Vec<u8> = [count, 64].iter().flat_map(|it| it.to_le_bytes()).collect();
+            section.extend(&attribute);
+            // One id, and a name of four bytes.
+            [1_u32, 4].iter().for_each(|number| section.extend(number.to_le_bytes()));
+            section.extend(*b"abc\0");
+            section.extend(5_u64.to_le_bytes());
+            for number in [begin, section.len() as u64] {
+                file.extend(number.to_le_bytes());
+            }
+            file.extend(section);
+            file[72..80].copy_from_slice(&(1_u64 << 12).to_le_bytes());
+        }
+        let to_read = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(to_read.path(), file).unwrap();
+        let windows = [Window::all_samples(None)];
+        read_stacks(&Local, to_read.path(), &windows, SampleKind::Samples).map(drop)
+    }
+
+    /// Whatever a file says of its sizes, no more is taken than it has.
+    #[test]
+    fn counts_and_sizes_that_a_file_has_not_are_damage() {
+        let records = recorded().records;
+        assert_eq!(read_with(&records, None, Some(1)), Ok(()));
+        for count in [2, u32::MAX] {
+            let damage = read_with(&records, None, Some(count)).unwrap_err();
+            assert!(damage.contains(&format!("within event 2 of {count}")), "{damage}");
+        }
+        assert_eq!(read_with(&records, Some(64), None), Ok(()));
+        for bytes in [1 << 20, 1 << 63] {
+            let damage = read_with(&records, Some(bytes), None).unwrap_err();
+            assert!(damage.contains("the ids of its events, told at byte"), "{damage}");
+        }
+        for (trace, is_there) in [(8_u64, true), (1 << 20, false), (1 << 40, false)] {
+            let mut recorded = recorded();
+            // A round that ends does not hide what is behind it.
+            recorded.record(68, 0, &[]);
+            let mut body = trace.to_le_bytes().to_vec();
+            body.resize(40, 0);
+            recorded.record(71, 0, &body);
+            recorded.records.extend([0; 8]);
+            let read = read_with(&recorded.records, None, None);
+            assert_eq!(read.is_ok(), is_there, "{read:?}");
+            let damage = read.err().unwrap_or_default();
+            assert!(is_there || damage.contains("the trace of a record"), "{damage}");
+        }
+    }
+
+    /// Two counts that have no sum.
+    #[test]
+    fn lost_records_are_as_many_as_can_be_told() {
+        let mut recorded = recorded();
+        recorded.lost(1 << 63);
+        recorded.lost(1 << 63);
+        assert_eq!(recorded.stacks(&[Window::all_samples(None)])[0].lost, u64::MAX);
     }
 
     /// A server with a child, and another program; nothing of it is on this host.
