@@ -500,7 +500,8 @@ impl Rows {
     /// The values of an object under their names, those of objects in it behind a point.
     fn flatten(&mut self, outer: &str, row: Value, cells: &mut Vec<(String, String)>) {
         let Value::Object(object) = row else { return };
-        let numbers: Vec<f64> = object.values().filter_map(Value::as_f64).collect();
+        let mut numbers: Vec<f64> = object.values().filter_map(Value::as_f64).collect();
+        numbers.sort_by(f64::total_cmp);
         for (inner, value) in object {
             let name = if outer.is_empty() { inner } else { format!("{outer}.{inner}") };
             if value.is_array() || value.is_object() {

@@ -91,7 +91,8 @@ struct List {
 pub(super) struct Lists(BTreeMap<String, List>);
 
 impl Lists {
-    /// Takes the list of one row; `beside` are the numbers of the object that it stands in.
+    /// Takes the list of one row; `beside` are the numbers of the object that it stands in, in
+    /// rising order.
     pub(super) fn add_list(&mut self, name: String, list: Value, beside: &[f64]) {
         let is_measured = has_number(&list) && !is_summed_up(&list, beside);
         match self.0.get_mut(&name) {
@@ -129,7 +130,8 @@ fn has_number(value: &Value) -> bool {
     }
 }
 
-/// Whether a number beside a list is its mean, its median, its least or its largest number.
+/// Whether one of the numbers beside a list, which are in rising order, is its mean, its median,
+/// its least or its largest number.
 fn is_summed_up(list: &Value, beside: &[f64]) -> bool {
     let numbers: Option<Vec<f64>> =
         list.as_array().into_iter().flatten().map(Value::as_f64).collect();
@@ -140,6 +142,8 @@ fn is_summed_up(list: &Value, beside: &[f64]) -> bool {
     let median = dbdyno_stats::median(&numbers).unwrap_or(mean);
     let figures = [mean, median, numbers[0], numbers[count - 1]];
     figures.iter().any(|figure| {
-        beside.iter().any(|number| (number - figure).abs() <= ROUNDING_MOST * figure.abs())
+        let reach = ROUNDING_MOST * figure.abs();
+        let least = beside.partition_point(|number| *number < figure - reach);
+        beside.get(least).is_some_and(|number| *number <= figure + reach)
     })
 }
