@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::table::Table;
+use super::{cells, dimensions, words};
 
 /// What Google Benchmark measures; the rest says how.
 pub(super) const GOOGLE_FIGURES: [&str; 4] =
@@ -33,18 +34,20 @@ const GOOGLE_SETTINGS: [&str; 11] = [
 const COLUMNS_OF_BENCHMARKS: [&str; 4] = ["date", "bench", "host", "commit"];
 /// Combinations of parameters of one benchmark of asv, at most.
 const COMBINATIONS_MOST: usize = 10_000;
+
 /// The counters of a benchmark of Google's, whatever they count: numbers beside what it always
 /// says.
 pub(super) fn google_counters(bench: &Value) -> Vec<(String, String)> {
     let mut counters = Vec::new();
     for (name, value) in bench.as_object().into_iter().flatten() {
         let own = name.as_str();
-        if !value.is_number() || GOOGLE_FIGURES.contains(&own) || GOOGLE_SETTINGS.contains(&own) {
+        if GOOGLE_FIGURES.contains(&own) || GOOGLE_SETTINGS.contains(&own) {
             continue;
         }
+        let Some(cell) = figure_cell(own, value) else { continue };
         let is_taken = COLUMNS_OF_BENCHMARKS.contains(&own);
         let name = if is_taken { format!("counter {name}") } else { name.clone() };
-        counters.push((name, value.to_string()));
+        counters.push((name, cell));
     }
     counters
 }
@@ -52,8 +55,20 @@ pub(super) fn google_counters(bench: &Value) -> Vec<(String, String)> {
 /// The numbers that a benchmark of pytest has in its `extra_info`.
 pub(super) fn extra_info(bench: &Value) -> Vec<(String, String)> {
     let told = bench.get("extra_info").and_then(Value::as_object).into_iter().flatten();
-    let numbers = told.filter(|(_, value)| value.is_number());
-    numbers.map(|(name, value)| (format!("extra_info.{name}"), value.to_string())).collect()
+    let numbers = told.filter_map(|(name, value)| Some((name, figure_cell(name, value)?)));
+    numbers.map(|(name, cell)| (format!("extra_info.{name}"), cell)).collect()
+}
+
+/// A number, or a text of one, as programs write that have formatted it before; versions and what
+/// else names a run have numbers as well, and are none.
+fn figure_cell(name: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) if cells::is_number(text) => (!words::is_of_label(name)
+            && !dimensions::is_of_environment(name))
+        .then(|| text.clone()),
+        _ => None,
+    }
 }
 
 /// Leaves out the benchmarks of asv that have no value in any of the files: most are skipped on

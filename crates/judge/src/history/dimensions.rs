@@ -301,6 +301,11 @@ pub(super) fn unknown_outcomes(
         .collect()
 }
 
+/// Whether a name has a word of the environment.
+pub(super) fn is_of_environment(head: &str) -> bool {
+    words::name_words(head).iter().any(|word| ENVIRONMENT.contains(&word.as_str()))
+}
+
 /// Whether values come back, among the rows that are alike in all that parts already.
 fn goes_to_and_fro(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -> bool {
     let mut rows: Vec<usize> = (0..table.rows.len()).collect();

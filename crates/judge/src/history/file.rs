@@ -43,39 +43,6 @@ const VERSIONS: [&str; 10] = [
 ];
 /// Columns of this name tell what a row is called.
 const LABELS: [&str; 7] = ["label", "run", "run_id", "name", "build", "id", "test"];
-/// Words of names of columns whose numbers are part of a name.
-const LABEL_WORDS: [&str; 30] = [
-    "version",
-    "commit",
-    "sha",
-    "hash",
-    "revision",
-    "release",
-    "tag",
-    "branch",
-    "ref",
-    "build",
-    "label",
-    "name",
-    "id",
-    "url",
-    "uri",
-    "link",
-    "message",
-    "comment",
-    "comments",
-    "note",
-    "notes",
-    "description",
-    "title",
-    "author",
-    "host",
-    "hostname",
-    "machine",
-    "instance",
-    "seed",
-    "image",
-];
 /// Labels, versions and facts of all figures together, at most.
 const KEPT_MOST: usize = 40_000_000;
 /// Letters of one of them.
@@ -554,8 +521,7 @@ fn sorted(how: &BTreeSet<RowArrangement>) -> Option<Warning> {
 /// Whether a column is called after what only names or dates a run.
 fn is_of_labels(table: &Table<'_>, column: usize) -> bool {
     let head = &table.header[column];
-    let is_named = words::name_words(head).iter().any(|word| LABEL_WORDS.contains(&word.as_str()));
-    is_named
+    words::is_of_label(head)
         || forms::is_of_moments(head)
         || table.is_called(column, &VERSIONS)
         || table.is_called(column, &LABELS)
@@ -939,6 +905,13 @@ mod tests {
             assert_eq!(series_of(&logged), expected, "{before}");
             let one_of_two = progress.replacen("progress: ", &format!("{before}progress: "), 1);
             assert_eq!(series_of(&one_of_two), expected, "{before}");
+        }
+        for (log, line) in [
+            (log.replace(" 4000 ", " failed "), 2),
+            (of_all.replace(" 90 9", " failed 9"), 2),
+            (progress.replace("0 failed", "no failed"), 4),
+        ] {
+            assert!(refused(&log).starts_with(&format!("f.csv:{line}:1: ")), "{}", refused(&log));
         }
         let cut = format!("{progress}progress: 3.0 s, 58");
         assert_eq!(series_of(&cut), expected);
@@ -1854,6 +1827,19 @@ mod tests {
         ] {
             assert_eq!(points(&right).len(), 1, "{right}");
         }
+    }
+
+    /// Counters that a program had formatted were left out; versions are no figures.
+    #[test]
+    fn texts_of_numbers_are_figures_of_benchmarks() {
+        let google = "{\"context\":{\"date\":\"2026-01-01\"},\"benchmarks\":[{\"name\":\"a\",\
+                      \"real_time\":1,\"allocs\":\"12.5\",\"label\":\"3\"}]}";
+        let names: Vec<_> = series_of(google).into_iter().map(|one| one.0).collect();
+        assert_eq!(names, ["real_time", "allocs"]);
+        let pytest = "{\"datetime\":\"2026-01-01\",\"benchmarks\":[{\"name\":\"a\",\"stats\":\
+                      {\"median\":1},\"extra_info\":{\"mb\":\"12.5\",\"python\":\"3.11\"}}]}";
+        assert_eq!(series_of(pytest)[1], ("extra_info.mb".to_owned(), vec![12.5]));
+        assert_eq!(series_of(pytest).len(), 2);
     }
 
     /// The column was lost.

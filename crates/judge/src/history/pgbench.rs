@@ -57,6 +57,18 @@ fn numbers(line: &str) -> Option<Vec<u64>> {
     line.split_whitespace().map(number).collect()
 }
 
+/// The numbers of an interval: words may stand in those alone that are not looked at.
+fn interval_numbers(line: &str) -> Option<Vec<u64>> {
+    let all = numbers(line)?;
+    let mut words = line.split_whitespace().enumerate();
+    words
+        .all(|(at, word)| {
+            let is_read = at < *OF_INTERVAL.start() || FAILURES.contains(&at);
+            !is_read || word.parse::<u64>().is_ok()
+        })
+        .then_some(all)
+}
+
 /// The mean of an interval lies between its least and its largest latency.
 fn is_interval(of: &[u64]) -> bool {
     let [start, count, sum, _, least, largest, ..] = of else { return false };
@@ -81,6 +93,14 @@ fn progress(line: &str) -> Option<[&str; 4]> {
     let failed = parts.find_map(|part| part.strip_suffix(" failed")).unwrap_or("0");
     let all = [time, rate, latency, failed];
     all.iter().all(|number| number.parse::<f64>().is_ok()).then_some(all)
+}
+
+/// Whether a line of progress is one of pgbench's, and whole, but has a word in place of how many
+/// transactions failed.
+fn has_unread_failures(line: &str) -> bool {
+    let Some((before, _)) = line.trim().rsplit_once(" failed") else { return false };
+    let Some((before, count)) = before.rsplit_once(", ") else { return false };
+    count.parse::<f64>().is_err() && progress(before).is_some()
 }
 
 /// What stands behind `progress: `, which is the first word, or one behind a blank.
@@ -116,7 +136,7 @@ fn intervals<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
     let mut rows = Vec::new();
     let mut last = 0;
     for (line, written) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let of = numbers(written).filter(|of| is_interval(of)).ok_or_else(|| {
+        let of = interval_numbers(written).filter(|of| is_interval(of)).ok_or_else(|| {
             let what = "this is no interval as pgbench writes it with --aggregate-interval: start \
                         transactions sum sum_of_squares least largest";
             error_at(name, line, 1, what)
@@ -141,6 +161,10 @@ fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
     let mut rows = Vec::new();
     let mut last = 0.0;
     let mut is_since_1970 = true;
+    if let Some(at) = text.lines().position(has_unread_failures) {
+        let what = "how many transactions failed is no number here; pgbench prints `0 failed`";
+        return Err(error_at(name, at + 1, 1, what));
+    }
     let told = (1..).zip(text.lines()).filter_map(|(line, text)| Some((line, progress(text)?)));
     for (line, [time, rate, latency, failures]) in told {
         let seconds: f64 = time.parse().unwrap_or_default();

@@ -28,6 +28,45 @@ pub(super) const RATES: [&str; 17] = [
     "mops",
     "bw",
 ];
+/// Words of names of columns whose numbers are part of a name.
+const LABEL_WORDS: [&str; 30] = [
+    "version",
+    "commit",
+    "sha",
+    "hash",
+    "revision",
+    "release",
+    "tag",
+    "branch",
+    "ref",
+    "build",
+    "label",
+    "name",
+    "id",
+    "url",
+    "uri",
+    "link",
+    "message",
+    "comment",
+    "comments",
+    "note",
+    "notes",
+    "description",
+    "title",
+    "author",
+    "host",
+    "hostname",
+    "machine",
+    "instance",
+    "seed",
+    "image",
+];
+
+/// Whether a name is of what names or dates a run.
+pub(super) fn is_of_label(name: &str) -> bool {
+    name_words(name).iter().any(|word| LABEL_WORDS.contains(&word.as_str()))
+}
+
 /// The words of a name, in small letters; `/` and `@` are words.
 pub(super) fn name_words(name: &str) -> Vec<String> {
     // `MiB` is one word, although a small letter ends before its last one.
