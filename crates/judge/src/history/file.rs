@@ -706,7 +706,7 @@ fn history_cells<'t>(
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::latest_doubt::{LAPSED_ALARM, LATEST_FAR, LATEST_MISSING};
+    use dbdyno_model::latest_doubt::{LAPSED_ALARM, LATEST_FAR, LATEST_MISSING, SPREAD_SHIFT};
 
     use super::*;
     use crate::history::asked::{DecimalMark, FileAsked, OrderAsked};
@@ -1840,6 +1840,20 @@ mod tests {
                       {\"median\":1},\"extra_info\":{\"mb\":\"12.5\",\"python\":\"3.11\"}}]}";
         assert_eq!(series_of(pytest)[1], ("extra_info.mb".to_owned(), vec![12.5]));
         assert_eq!(series_of(pytest).len(), 2);
+    }
+
+    /// Values that came to rest lay "inf times as near".
+    #[test]
+    fn a_spread_of_nothing_is_told_without_a_number() {
+        let row = |at: usize| {
+            let noise = [0, 7, 3, 9, 1, 8, 4][at * at % 7];
+            format!("{},{}\n", 1_700_000_000 + 60 * at, if at < 60 { 100 + noise } else { 104 })
+        };
+        let text = format!("time,p99\n{}", (0..120).map(row).collect::<String>());
+        let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+        let mut warnings = history.series[0].warnings.iter();
+        let spread = warnings.find(|one| one.code == SPREAD_SHIFT).expect("a shift");
+        assert!(spread.text.contains(" on values lie at one level, and those"), "{}", spread.text);
     }
 
     /// The column was lost.

@@ -514,21 +514,29 @@ fn moved_mode(
 /// values that are asked about, and no level alarms there, which has noise of its own. The typical
 /// value says nothing of it.
 fn moved_spread(shift: &stats::SpreadShift, changes: &SeriesChanges, asked: usize) -> Warning {
-    let (times, than) = if shift.ratio > 1.0 {
-        (shift.ratio, "as far from their level as those before")
-    } else {
-        (1.0 / shift.ratio, "as near to their level as those before")
-    };
+    let lie = spread_written(shift.ratio);
     let mut alarms = changes.shifts.iter().filter(|level| level.weight == ShiftWeight::Alarm);
     let is_of_level = alarms.any(|level| level.first.abs_diff(shift.first) <= SAME_PLACE_REACH);
     let is_told = shift.ratio > 1.0 && shift.first >= asked && !is_of_level;
     let severity = if is_told { Severity::Caution } else { Severity::Note };
     let text = format!(
-        "From value {} on values lie {times:.1} times {than}: what changed is how alike runs are. \
+        "From value {} on values lie {lie}: what changed is how alike runs are. \
          Look for what differs from run to run, such as a second host, a neighbour or shorter runs.",
         shift.first + 1
     );
     Warning::new(severity, SPREAD_SHIFT, text)
+}
+
+/// How values lie that scatter so many times as much as those before.
+fn spread_written(ratio: f64) -> String {
+    let (times, side) = if ratio > 1.0 { (ratio, "far from") } else { (1.0 / ratio, "near to") };
+    if times.is_finite() {
+        format!("{times:.1} times as {side} their level as those before")
+    } else if ratio > 1.0 {
+        "apart from each other, and most of those before do not".to_owned()
+    } else {
+        "at one level, and those before do not".to_owned()
+    }
 }
 
 /// A value with four decimals at most.
