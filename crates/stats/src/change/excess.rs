@@ -13,6 +13,9 @@
 //! median of the values before. Neighbours that resemble each other make bad runs come together:
 //! how often that is taken for an excess stands in the tests, and it is no more than a caution.
 //!
+//! A rate is looked at as the time that one takes: a fall of the rate and the rise of the time that
+//! it is are found alike.
+//!
 //! *Values that were all the same* until the first bad one, as failures that never were: where they
 //! begin is no choice of a stretch, so that one question is asked with [`ALPHA_OF_EQUAL`]. Of runs
 //! that are like the others, the `m` latest hold all `k` bad ones of `n` with a chance of
@@ -108,16 +111,20 @@ fn excess_of(
     higher_is_better: bool,
     budget: f64,
 ) -> Option<FarExcess> {
-    let (before, after) = values.split_at(values.len() - latest);
+    let before = &values[..values.len() - latest];
     let usual = median_or_nan(before);
-    let around: Vec<f64> = before.iter().map(|value| (value - usual).abs()).collect();
-    let least = (DEVIATIONS_LEAST * 1.4826 * median_or_nan(&around)).max(budget * usual.abs());
-    let is_far = |value: &&f64| {
-        let worse_by = if higher_is_better { usual - **value } else { **value - usual };
-        worse_by > least
+    let costs = costs_of(values, higher_is_better);
+    let usual_cost = median_or_nan(&costs[..before.len()]);
+    let around: Vec<f64> =
+        costs[..before.len()].iter().map(|cost| (cost - usual_cost).abs()).collect();
+    let least = DEVIATIONS_LEAST * 1.4826 * median_or_nan(&around);
+    let is_far = |at: &usize| {
+        let worse_by = if higher_is_better { usual - values[*at] } else { values[*at] - usual };
+        worse_by > budget * usual.abs() && costs[*at] - usual_cost > least
     };
-    let far: Vec<f64> = after.iter().filter(is_far).copied().collect();
-    let far_before = before.iter().filter(is_far).count();
+    let far_before = (0..before.len()).filter(is_far).count();
+    let far = (before.len()..values.len()).filter(is_far).map(|at| values[at]);
+    let far: Vec<f64> = far.collect();
     (far.len() >= FAR_LEAST).then(|| FarExcess {
         latest,
         far: far.len(),
@@ -125,6 +132,17 @@ fn excess_of(
         usual,
         typical_far: median_or_nan(&far),
     })
+}
+
+/// Values of which less is better, in the same order. Of a rate they are the times that one takes,
+/// so that a rate falls as far as its time rises: where values scatter by a quarter, a rate that
+/// halves lies two quarters below the usual one, and a time that doubles four above it.
+fn costs_of(values: &[f64], higher_is_better: bool) -> Vec<f64> {
+    if !higher_is_better {
+        return values.to_vec();
+    }
+    let is_rate = values.iter().all(|&value| value > 0.0);
+    values.iter().map(|&value| if is_rate { value.recip() } else { -value }).collect()
 }
 
 /// The chance that of `all` places among `n`, drawn at random, at least `far` are among the latest:
@@ -179,6 +197,25 @@ mod tests {
                 let latency = series(5.0, 500.0, of_ten, 0.01);
                 assert!(far_excess(&latency, 40, false, 0.02).is_some(), "{seed} {of_ten}");
             }
+        }
+    }
+
+    /// A rate that fell from 13 700 to 7 900 for a hundred runs passed a gate, and the same as a
+    /// time did not.
+    #[test]
+    fn a_fall_of_a_rate_is_found_as_the_rise_of_its_time() {
+        for seed in 0..15 {
+            let mut stream = random::stream(&[random::key_of("rate"), seed]);
+            let wave = |at: usize| 2_600.0 * (at as f64 / 11.0).sin();
+            let rate: Vec<f64> = (0..220)
+                .map(|at| if at < 115 { 13_700.0 + wave(at) } else { 7_900.0 + wave(at) / 5.0 })
+                .map(|level| level + 150.0 * draw_normal(&mut stream))
+                .collect();
+            let time: Vec<f64> = rate.iter().map(|rate| 1e6 / rate).collect();
+            let fall = far_excess(&rate, 100, true, 0.02).unwrap_or_else(|| panic!("{seed}"));
+            let rise = far_excess(&time, 100, false, 0.02).unwrap_or_else(|| panic!("{seed}"));
+            assert_eq!((fall.latest, fall.far), (rise.latest, rise.far), "{seed}");
+            assert_eq!(far_excess(&rate, 100, false, 0.02), None, "{seed}");
         }
     }
 
