@@ -45,6 +45,9 @@ const MOST_TIMES: u64 = 60;
 const LEFT_MB: u64 = 256;
 /// Links that lead on to links, as many as the kernel follows.
 const HOPS: usize = 40;
+/// Steps in which all links of a tree are followed: for as many links as the largest server has
+/// files, 60 each.
+const STEPS_MOST: u64 = 2_000_000;
 /// Characters of a member's name that an error repeats.
 const SHOWN: usize = 120;
 const PIECE: usize = 256 << 10;
@@ -241,9 +244,12 @@ impl NewTree {
                 Err(errno) => return Err(self.failed(name, errno)),
             }
         }
+        let mut walk = LinkWalk::of_tree(&self.root);
         for (path, target) in &links {
-            if leads_inside(&self.root, path) {
-                continue;
+            match walk.end_of(path) {
+                LinkEnd::Inside => continue,
+                LinkEnd::Outside => {}
+                LinkEnd::TooFar => return Err(self.unsuitable(too_many_steps())),
             }
             let (name, to) = (path.as_os_str().as_bytes(), shown(target.as_os_str().as_bytes()));
             if self.outward == Outward::Refused {
@@ -373,7 +379,7 @@ pub(crate) fn confine_links(
     let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let root = openat(AT_FDCWD, part, flags, Mode::empty());
     let root = root.map_err(|errno| SandboxError::io("open", part)(errno.into()))?;
-    let mut left_out = Vec::new();
+    let (mut left_out, mut walk) = (Vec::new(), LinkWalk::of_tree(&root));
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         let place = part.join(&folder);
@@ -383,7 +389,15 @@ pub(crate) fn confine_links(
             let path = folder.join(entry.file_name());
             if kind.is_dir() {
                 folders.push(path);
-            } else if kind.is_symlink() && !leads_inside(&root, &path) {
+            } else if kind.is_symlink() {
+                match walk.end_of(&path) {
+                    LinkEnd::Inside => continue,
+                    LinkEnd::Outside => {}
+                    LinkEnd::TooFar => {
+                        let what = source.display().to_string();
+                        return Err(SandboxError::Unsuitable { what, reason: too_many_steps() });
+                    }
+                }
                 let target = fs::read_link(entry.path()).unwrap_or_default();
                 let [name, to] = [&path, &target].map(|path| shown(path.as_os_str().as_bytes()));
                 if outward == Outward::Refused {
@@ -409,36 +423,66 @@ fn leads_out(name: &str, to: &str) -> String {
     )
 }
 
-/// Follows a path as the kernel does, one step after the other, within the tree.
-fn leads_inside(root: &OwnedFd, path: &Path) -> bool {
-    let mut ahead: Vec<OsString> =
-        path.iter().rev().map(OsStr::to_owned).collect::<Vec<OsString>>();
-    let mut at: Vec<OsString> = Vec::new();
-    let mut hops = 0;
-    while let Some(part) = ahead.pop() {
-        if part == "." {
-            continue;
-        }
-        if part == ".." {
-            if at.pop().is_none() {
-                return false;
-            }
-            continue;
-        }
-        at.push(part);
-        let here: PathBuf = at.iter().collect();
-        let Ok(target) = readlinkat(root, &here) else { continue };
-        let target = PathBuf::from(target);
-        hops += 1;
-        if hops > HOPS || target.is_absolute() {
-            return false;
-        }
-        at.pop();
-        for component in target.components().rev() {
-            ahead.push(component.as_os_str().to_owned());
-        }
+fn too_many_steps() -> String {
+    let remedy = TreeExcess::Size.remedy();
+    format!("its links are followed in more than {STEPS_MOST} steps; {remedy}")
+}
+
+/// Where a link ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LinkEnd {
+    /// In the tree, or nowhere.
+    Inside,
+    Outside,
+    /// Behind more steps than are left.
+    TooFar,
+}
+
+/// Follows links within a tree. Many that lead through the same ones would take hours: the steps
+/// of all are counted together.
+struct LinkWalk<'r> {
+    root: &'r OwnedFd,
+    steps_left: u64,
+}
+
+impl LinkWalk<'_> {
+    fn of_tree(root: &OwnedFd) -> LinkWalk<'_> {
+        LinkWalk { root, steps_left: STEPS_MOST }
     }
-    true
+
+    /// Follows a path as the kernel does, one step after the other.
+    fn end_of(&mut self, path: &Path) -> LinkEnd {
+        let mut ahead: Vec<OsString> =
+            path.iter().rev().map(OsStr::to_owned).collect::<Vec<OsString>>();
+        let mut at: Vec<OsString> = Vec::new();
+        let mut hops = 0;
+        while let Some(part) = ahead.pop() {
+            let Some(left) = self.steps_left.checked_sub(1) else { return LinkEnd::TooFar };
+            self.steps_left = left;
+            if part == "." {
+                continue;
+            }
+            if part == ".." {
+                if at.pop().is_none() {
+                    return LinkEnd::Outside;
+                }
+                continue;
+            }
+            at.push(part);
+            let here: PathBuf = at.iter().collect();
+            let Ok(target) = readlinkat(self.root, &here) else { continue };
+            let target = PathBuf::from(target);
+            hops += 1;
+            if hops > HOPS || target.is_absolute() {
+                return LinkEnd::Outside;
+            }
+            at.pop();
+            for component in target.components().rev() {
+                ahead.push(component.as_os_str().to_owned());
+            }
+        }
+        LinkEnd::Inside
+    }
 }
 
 impl TreeExcess {
@@ -466,4 +510,26 @@ impl TreeExcess {
 fn shown(name: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(name).chars().take(SHOWN).collect();
     format!("{text:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each link alone is short: what they take together is counted.
+    #[test]
+    fn links_are_followed_in_so_many_steps_together() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("d")).unwrap();
+        for (name, target) in [("a", "d/../end"), ("b", "a"), ("c", "a"), ("out", "..")] {
+            std::os::unix::fs::symlink(target, place.path().join(name)).unwrap();
+        }
+        let root = openat(AT_FDCWD, place.path(), OFlag::O_DIRECTORY, Mode::empty()).unwrap();
+        // Itself, the link that it leads to, and the three parts of that one's target.
+        let mut walk = LinkWalk { root: &root, steps_left: 9 };
+        assert_eq!(walk.end_of(Path::new("b")), LinkEnd::Inside);
+        assert_eq!((walk.steps_left, walk.end_of(Path::new("c"))), (4, LinkEnd::TooFar));
+        assert_eq!(LinkWalk::of_tree(&root).end_of(Path::new("c")), LinkEnd::Inside);
+        assert_eq!(LinkWalk::of_tree(&root).end_of(Path::new("out")), LinkEnd::Outside);
+    }
 }
