@@ -7,6 +7,8 @@
 //!   !includedir FOLDER
 //! ```
 
+use std::collections::HashSet;
+
 /// A line with an option.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OptionEntry {
@@ -59,7 +61,7 @@ pub struct OptionFile {
 /// A sentence with the number of the line.
 pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, String> {
     let mut file = OptionFile::default();
-    let mut group = None;
+    let (mut group, mut known) = (None, HashSet::new());
     for (index, line) in text.lines().enumerate() {
         let (line, number) = (line.trim(), index + 1);
         if line.is_empty() || line.starts_with(['#', ';']) {
@@ -76,7 +78,7 @@ pub fn read(text: &str, wanted: impl Fn(&str) -> bool) -> Result<OptionFile, Str
             // Servers take blanks off the end, leave those before a name, and read capital letters
             // as small ones (mysys/my_default.cc, `find_type`).
             let name = name.trim_end().to_ascii_lowercase();
-            if !file.groups.contains(&name) {
+            if known.insert(name.clone()) {
                 file.groups.push(name.clone());
             }
             group = Some(name);
@@ -209,5 +211,12 @@ mod tests {
         assert_eq!((file.entries.len(), file.groups), (1, vec!["mysqld".to_owned()]));
         let file = read("[a]\nb=1\n!includedir  /etc/my x/ \nc=1\n", |_| true).ok().unwrap();
         assert_eq!(file.includes, [include(3, 1, "/etc/my x/", IncludeKind::Folder)]);
+    }
+    /// Held against each other, they would take half a minute.
+    #[test]
+    fn many_groups_are_read_each_once() {
+        let text: String = (0..80_000).map(|number| format!("[g{}]\n", number % 79_999)).collect();
+        let groups = read(&text, |_| true).ok().unwrap().groups;
+        assert_eq!((groups.len(), groups[79_998].as_str()), (79_999, "g79998"));
     }
 }
