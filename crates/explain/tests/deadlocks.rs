@@ -522,6 +522,21 @@ fn all_fields_of_an_object_are_looked_at() {
     assert!(read_deadlocks(quoting).unread.is_empty());
 }
 
+/// An application tells one deadlock twice, in other severities: it is one, of one source.
+#[test]
+fn severities_are_no_containers() {
+    let told = "OperationalError('deadlock detected\\nDETAIL:  Process 7 waits for ShareLock on \
+                transaction 2; blocked by process 8.\\nProcess 8 waits for ShareLock on transaction \
+                3; blocked by process 7.\\nHINT:  See server log for query details.')";
+    for (first, second, count) in [("warning", "ERR", 1), ("db-1", "db-2", 2)] {
+        let reading = read_deadlocks(&format!("{first} | {told}\n\n{second} | {told}\n"));
+        assert_eq!((reading.sources, reading.tellings.len()), ((count - 1) * 2, 2), "{first}");
+        let gathered = gather_deadlocks(reading.tellings);
+        let counts: Vec<usize> = gathered.clusters.iter().map(|one| one.count as usize).collect();
+        assert_eq!(counts, [count], "{first}");
+    }
+}
+
 /// A deadlock that is announced alone must not make text of the marks of JSON in other lines.
 #[test]
 fn objects_of_several_kinds_are_read_as_objects() {

@@ -23,6 +23,11 @@ const TELLING: [&str; 5] = ["eadlock", "TRANSACTION", "Lock", "LOCKS", "thread i
 const PREFIXES_MOST: usize = 6;
 /// Of so many lines one has the name of a container where they are of a composition.
 const NAMED_OF: usize = 5;
+/// Severities that applications write where compositions have the name of a container.
+const SEVERITIES: [&str; 15] = [
+    "trace", "debug", "info", "notice", "warn", "warning", "err", "error", "severe", "crit",
+    "critical", "alert", "emerg", "fatal", "panic",
+];
 /// Bytes in which a prefix ends.
 const PREFIX_BYTES: usize = 400;
 
@@ -220,7 +225,7 @@ pub(super) fn without_prefixes<'t>(
 /// The prefix with which a line begins, by its first character.
 fn prefix<'t>(head: &'t str, carrier: &Carrier, containers: Containers) -> Option<Behind<'t>> {
     let composed = |head| match containers {
-        Containers::Named => container_prefix(head),
+        Containers::Named => container_prefix(head).map(without_severity),
         Containers::Unnamed => None,
     };
     match head.bytes().next()? {
@@ -267,6 +272,14 @@ pub(super) fn container_prefix(line: &str) -> Option<Behind<'_>> {
         && name.chars().all(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
     is_name.then_some(Behind { rest, name: Some(name) })
+}
+
+/// What is behind a prefix, of which no name is told where it is a severity: `warning | …`.
+fn without_severity(behind: Behind<'_>) -> Behind<'_> {
+    let name = behind
+        .name
+        .filter(|name| SEVERITIES.iter().all(|severity| !severity.eq_ignore_ascii_case(name)));
+    Behind { name, ..behind }
 }
 
 /// `[pod/a/b] …`
