@@ -210,4 +210,29 @@ mod tests {
             assert_eq!(codes(&told(field, good, bad)), [""; 0], "{field}: {bad}");
         }
     }
+
+    /// How a run ended was lost where its figures stand in a list of their own.
+    #[test]
+    fn how_a_run_ended_is_told_of_each_entry_of_its_list() {
+        let told = |list: &str, bad: &str| {
+            let row = |day: u32| {
+                let (ms, passed) = if day > 12 { (1, bad) } else { (10, "true") };
+                let ms = format!("{ms}.{}", day % 4);
+                format!(
+                    "{{\"date\":\"2026-01-{day:02}\",\"passed\":{passed},\"{list}\":[{{\"name\":\"m\",\
+                     \"value\":{ms},\"unit\":\"ms\"}}]}}"
+                )
+            };
+            let rows: Vec<String> = (1..=24).map(row).collect();
+            let text = match list {
+                "metrics" => format!("[{}]", rows.join(",")),
+                _ => rows.join("\n"),
+            };
+            of_file("f", &text, &HistoryQuestion::of_figures(&["value"])).unwrap()
+        };
+        for list in ["metrics", "parts"] {
+            assert_eq!(codes(&told(list, "[false]")), ["failed"], "{list}");
+            assert_eq!(codes(&told(list, "{\"value\":false}")), [UNREAD], "{list}");
+        }
+    }
 }

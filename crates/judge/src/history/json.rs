@@ -144,7 +144,7 @@ fn by_metric(item: &Value) -> Option<Vec<Value>> {
     let metrics = object.get("metrics")?.as_array().filter(|all| !all.is_empty())?;
     let mut outer = object.clone();
     outer.remove("metrics");
-    let outer = Value::Object(outer);
+    let outer = lists::outer_fields(&Value::Object(outer));
     metrics
         .iter()
         .map(|metric| {

@@ -13,7 +13,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use super::endings;
+use super::kinds::quoted_value;
 
 /// A figure and what it is of the samples differ by this share at most; figures are rounded.
 const ROUNDING_MOST: f64 = 0.005;
@@ -57,24 +60,39 @@ pub(super) fn entries_of_list(outer: &Value, items: Vec<Value>) -> Result<Vec<Va
             ));
         }
     }
-    Ok(items.into_iter().map(|item| with_outer_fields(outer, item)).collect())
+    let fields = outer_fields(outer);
+    Ok(items.into_iter().map(|item| with_outer_fields(&fields, item)).collect())
 }
 
 fn is_plain(value: &Value) -> bool {
     !value.is_object() && !value.is_array()
 }
 
+/// What an object says of each entry of a list in it: its plain values, and how its run ended.
+pub(super) fn outer_fields(outer: &Value) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (name, value) in outer.as_object().into_iter().flatten() {
+        if is_plain(value) {
+            fields.insert(name.clone(), value.clone());
+        } else if let Some(cell) = endings::ending_cell(name, value) {
+            fields.insert(name.clone(), Value::String(cell));
+        } else if endings::unread_ending(name, value).is_some() {
+            // Each entry has a copy, so that it is a short one; it is as little read as the whole.
+            fields.insert(name.clone(), Value::String(quoted_value(value)));
+        }
+    }
+    fields
+}
+
 /// An object with what the object around it says beside.
-pub(super) fn with_outer_fields(outer: &Value, item: Value) -> Value {
-    match (outer, item) {
-        (Value::Object(outer), Value::Object(item)) => {
-            let known = outer.iter().filter(|(_, value)| is_plain(value));
-            let mut all: serde_json::Map<String, Value> =
-                known.map(|(name, value)| (name.clone(), value.clone())).collect();
+pub(super) fn with_outer_fields(outer: &Map<String, Value>, item: Value) -> Value {
+    match item {
+        Value::Object(item) => {
+            let mut all = outer.clone();
             all.extend(item);
             Value::Object(all)
         }
-        (_, item) => item,
+        item => item,
     }
 }
 
