@@ -195,15 +195,15 @@ fn a_number_below_zero_is_one_however_it_is_written() {
     assert!(refused.contains("another form"), "{refused}");
 }
 
-/// The column of each item was counted from the beginning of its line, which took hours of this.
+/// Columns are counted on from the item before, in characters: a line of 4 MB took 23 s where each
+/// was counted from the beginning.
 #[test]
 fn a_history_on_one_line_has_its_columns() {
-    let item = "{:type :ok :f :txn :value [[:w x 1]] :process 0} ";
-    let many = item.repeat(100_000);
+    let many = "{:type :ok :f :txn :value [[:w \"é\" 1]] :process 0} ".repeat(1_000);
     let wrong = read_history(format!("{many}]").as_bytes()).unwrap_err().to_string();
     assert_eq!(
         wrong,
-        format!("line 1, column {}: ] stands where a value should be", many.len() + 1)
+        format!("line 1, column {}: ] stands where a value should be", many.chars().count() + 1)
     );
 }
 

@@ -431,6 +431,7 @@ fn ends_word(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::edn_words::tests::assert_one_of_each_line;
     use super::*;
 
     /// What is discarded was passed over by a function that calls itself.
@@ -492,12 +493,7 @@ mod tests {
             &["{:a 1}"],
             &["[#object[a.B 0x5e3f \"a.B@5e3f\"]]"],
         ];
-        let mut seen = std::collections::HashSet::new();
-        for line in lines {
-            let read: Vec<_> = line.iter().map(|text| one(text).to_notation()).collect();
-            assert!(read.iter().all(|text| *text == read[0]), "{line:?}: {read:?}");
-            assert!(seen.insert(read[0].clone()), "{line:?} is another line's: {}", read[0]);
-        }
+        assert_one_of_each_line(&lines, |text| one(text).to_notation());
     }
 
     #[test]

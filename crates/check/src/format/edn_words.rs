@@ -267,7 +267,7 @@ fn moment_in_utc(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// What Clojure 1.11 has for equal, in lines; those of two lines are not equal there.
@@ -297,11 +297,19 @@ mod tests {
             &["1r"],
             &["1.5N"],
         ];
+        assert_one_of_each_line(&lines, |word| canonical_atom(word).unwrap().into_owned());
+    }
+
+    /// What stands in one line is written in one way, and in another one than the other lines.
+    pub(in crate::format) fn assert_one_of_each_line(
+        lines: &[&[&str]],
+        write: impl Fn(&str) -> String,
+    ) {
         let mut seen = std::collections::HashSet::new();
         for line in lines {
-            let read: Vec<_> = line.iter().map(|word| canonical_atom(word).unwrap()).collect();
-            assert!(read.iter().all(|word| *word == read[0]), "{line:?}: {read:?}");
-            assert!(seen.insert(read[0].clone()), "{line:?} is another line's: {}", read[0]);
+            let all: Vec<String> = line.iter().map(|text| write(text)).collect();
+            assert!(all.iter().all(|text| *text == all[0]), "{line:?}: {all:?}");
+            assert!(seen.insert(all[0].clone()), "{line:?} is another line's: {}", all[0]);
         }
     }
 
