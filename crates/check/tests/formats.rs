@@ -161,6 +161,7 @@ fn what_is_of_another_kind_is_refused_and_not_untold() {
         (skew(&third.replace("2}", ":nemesis-x}")), "line 3, column 1: what breaks the system"),
         (format!("```\n{}```{third}```\n", skew("")), "line 4, column 1: no operation"),
         (json("\"{}\""), "operation 2: it is no object"),
+        (json("{\"type\": \"ok\", \"time\": \"40\"}"), "operation 2: :time is \"40\""),
         (json("[{\"type\": \"ok\"}]"), "operation 2: it is no object"),
         (lines("false"), "line 1, column 1: \"outcome\" is false"),
         (lines("null"), "line 1, column 1: \"outcome\" is null"),

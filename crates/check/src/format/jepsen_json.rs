@@ -62,7 +62,9 @@ fn write_map(edn: &mut String, map: &Value) -> Result<(), String> {
         }
         edn.push_str(&format!(":{name} "));
         match value {
-            Value::String(word) if name != "value" => write_keyword(edn, word),
+            Value::String(word) if ["type", "f", "process"].contains(&name) => {
+                write_keyword(edn, word);
+            }
             value => write_value(edn, value, Place::Whole),
         }
         edn.push(' ');
