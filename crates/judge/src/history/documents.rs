@@ -71,11 +71,17 @@ pub(super) fn pytest_cells(bench: &Value) -> Result<(NamedCells, NamedCells), St
     Ok((cells, extra_info(bench)))
 }
 
-/// The rows of a run of github-action-benchmark, one for each of its benches.
+/// The rows of a run of github-action-benchmark, one for each of its benches; none if it has none.
 ///
 /// # Errors
 /// A field of another kind than the form has there.
 pub(super) fn entry_rows(suite: &str, run: &Value) -> Result<Vec<NamedCells>, String> {
+    if !run.is_object() {
+        return Err(kind_refusal("entries", run, "object with benches"));
+    }
+    if run.get("benches").is_none() {
+        return Err("it has no \"benches\"".to_owned());
+    }
     let better = match text_at(run, "tool")?.unwrap_or_default().as_str() {
         "customBiggerIsBetter" => table::BIGGER,
         "customSmallerIsBetter" => table::SMALLER,

@@ -213,6 +213,16 @@ fn unread_lists(table: &Table<'_>, question: &HistoryQuestion) -> Option<Warning
     })
 }
 
+/// What of the file is not read, and may be what matters.
+fn unread_notes(table: &Table<'_>, question: &HistoryQuestion, order: &Order) -> Vec<Warning> {
+    let notes = [
+        unread_lists(table, question),
+        unread_endings(table, question),
+        gaps::runs_without_rows(table, order),
+    ];
+    notes.into_iter().flatten().collect()
+}
+
 /// That values say how runs ended in a form that is not read.
 fn unread_endings(table: &Table<'_>, question: &HistoryQuestion) -> Option<Warning> {
     let mut told = failures::unread_endings(table, &question.filters);
@@ -447,8 +457,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
     stated::take_column(&mut table);
     let roles = Roles::of(&mut table, question)?;
     let mut warnings = roles.notes(&table);
-    warnings.extend(unread_lists(&table, question));
-    warnings.extend(unread_endings(&table, question));
+    warnings.extend(unread_notes(&table, question, &roles.order));
     let mut parted = dimensions::rows_by_series(&table, &roles.parting, roles.values.len())?;
     let mut how = BTreeSet::new();
     for (name, rows) in &mut parted {
@@ -910,6 +919,9 @@ mod tests {
             (log.replace(" 4000 ", " failed "), 2),
             (of_all.replace(" 90 9", " failed 9"), 2),
             (progress.replace("0 failed", "no failed"), 4),
+            (progress.replace("5712.1 tps", "5712.1"), 4),
+            (progress.replace("5712.1", "x"), 4),
+            (progress.replace("progress: 2.0", "progress 2.0"), 4),
         ] {
             assert!(refused(&log).starts_with(&format!("f.csv:{line}:1: ")), "{}", refused(&log));
         }
@@ -1812,12 +1824,21 @@ mod tests {
                 "run 1: \"benches\" is {\"name\":\"b\",\"value\":1}, and no li",
             ),
             (action("\"go\"", "[3]"), "\"S\", run 1: \"benches\" is 3, and no object"),
+            (
+                "{\"entries\":{\"S\":[null]}}".to_owned(),
+                "\"S\", run 1: \"entries\" is null, and no",
+            ),
+            ("{\"entries\":{\"S\":[{}]}}".to_owned(), "\"S\", run 1: it has no \"benches\""),
+            (
+                format!("{{\"date\":\"2026-01-01\",\"ms\":1}}\n[]"),
+                "f.csv:2:1: there is no row in it",
+            ),
             ("{\"entries\":{\"S\":{\"0\":1}}}".to_owned(), "\"S\" is {\"0\":1}, and no list"),
             (prometheus("{\"0\":[1,\"2\"]}"), "series 1: \"values\" is {\"0\":[1,\"2\"]}, and no"),
             (prometheus("[[\"x\",\"2\"]]"), "is [\"x\",\"2\"], and no pair of a time and a value"),
         ] {
             let told = refused(&wrong);
-            assert!(told.starts_with("f.csv:1:1: ") && told.contains(what), "{told}");
+            assert!(told.starts_with("f.csv:") && told.contains(what), "{told}");
         }
         for right in [
             pyperf("\"second\"", "[1,2]"),
@@ -1826,6 +1847,42 @@ mod tests {
             prometheus("[[1767225600,\"2\"]]"),
         ] {
             assert_eq!(points(&right).len(), 1, "{right}");
+        }
+    }
+
+    /// Runs of which nothing was measured were passed over, so that a gate looked at those before.
+    #[test]
+    fn runs_without_a_benchmark_leave_a_doubt() {
+        let google = |day: u32, benches: &str| {
+            format!(
+                "{{\"context\":{{\"date\":\"2026-01-{day:02}\"}},\"benchmarks\":[{benches}]}}\n"
+            )
+        };
+        let pytest = |day: u32, benches: &str| {
+            format!("{{\"datetime\":\"2026-01-{day:02}\",\"benchmarks\":[{benches}]}}\n")
+        };
+        let asv = |day: u32, benches: &str| {
+            format!(
+                "{{\"commit_hash\":\"{day:08x}\",\"date\":{},\"results\":{{{benches}}}}}\n",
+                1_767_225_600_000_u64 + 86_400_000 * u64::from(day)
+            )
+        };
+        type RunOf<'a> = (&'a dyn Fn(u32, &str) -> String, &'a str);
+        let forms: [RunOf<'_>; 3] = [
+            (&google, "{\"name\":\"a\",\"real_time\":1,\"iterations\":1}"),
+            (&pytest, "{\"name\":\"a\",\"stats\":{\"median\":1}}"),
+            (&asv, "\"time_x\":[[1],[]]"),
+        ];
+        for (run, bench) in forms {
+            for (without, severity) in
+                [(29, Some(Severity::Caution)), (3, Some(Severity::Note)), (0, None)]
+            {
+                let text: String =
+                    (1..30).map(|day| run(day, if day == without { "" } else { bench })).collect();
+                let told = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+                let warning = told.warnings.iter().find(|one| one.text.contains("no benchmark"));
+                assert_eq!(warning.map(|one| one.severity), severity, "{text}");
+            }
         }
     }
 

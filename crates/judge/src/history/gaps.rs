@@ -13,6 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use dbdyno_model::latest_doubt::LATEST_MISSING;
 use dbdyno_model::{Severity, Warning, foreign};
 
+use super::UNREAD;
+use super::order::Order;
+use super::table::{RunWithoutRows, Table};
+use super::when::{self, Moment};
+
 /// The latest rows of which too many may be missing.
 const LATEST: usize = 10;
 /// So many of them, where that is not usual.
@@ -107,6 +112,41 @@ pub(super) fn ended_series(
         ended.insert(name.clone(), Warning::new(severity, code, text));
     }
     ended
+}
+
+/// What is to be said of runs of which no benchmark is told: behind all rows they leave a doubt, as
+/// blank rows do.
+pub(super) fn runs_without_rows(table: &Table<'_>, order: &Order) -> Option<Warning> {
+    let last = order.keys.iter().max().filter(|_| order.is_time).copied();
+    let late = table.runs_without_rows.iter().filter(|run| is_after(run, last)).count();
+    let first = table.runs_without_rows.first()?;
+    let runs = format!(
+        "{} have no benchmark at all, first {}",
+        counted(table.runs_without_rows.len()),
+        foreign::one_line(&first.place)
+    );
+    Some(match late {
+        0 => Warning::new(Severity::Note, "blanks", format!("{runs}.")),
+        late => {
+            let text = format!(
+                "{runs}, of them {late} after all others: nothing is known of these, and a gate \
+                 cannot pass on them."
+            );
+            Warning::new(Severity::Caution, UNREAD, text)
+        }
+    })
+}
+
+/// Whether a run is after this moment, or may be.
+fn is_after(run: &RunWithoutRows, moment: Option<i64>) -> bool {
+    match (when::parse(&run.date), moment) {
+        (Some(Moment::At(unix_ms)), Some(moment)) => unix_ms > moment,
+        _ => true,
+    }
+}
+
+fn counted(runs: usize) -> String {
+    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
 }
 
 /// Whether nine of ten steps from one place to the next pass over none.

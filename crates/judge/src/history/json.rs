@@ -35,7 +35,9 @@ use super::failures;
 use super::kinds::{cell_at, kind_refusal, list_at, object_at, text_of, with_unit};
 use super::lists::{self, Lists};
 use super::one_run;
-use super::table::{CELLS_MOST, COLUMNS_MOST, Place, Row, Separator, Table, error_at};
+use super::table::{
+    CELLS_MOST, COLUMNS_MOST, Place, Row, RunWithoutRows, Separator, Table, error_at,
+};
 use super::when::{self, Moment};
 
 /// A document by itself, which is held as a whole, is not larger than this.
@@ -190,6 +192,8 @@ struct Rows {
     figures: Vec<String>,
     /// Rows of documents that tell one moment for all of theirs.
     rows_of_runs: usize,
+    /// Runs of which nothing was measured, and when they were.
+    runs_without_rows: Vec<RunWithoutRows>,
     /// What is not looked at, in sentences.
     passed_over: Vec<String>,
 }
@@ -279,6 +283,9 @@ impl Rows {
         line: usize,
         form: &'static str,
     ) -> Result<(), String> {
+        if items.is_empty() {
+            return Err("there is no row in it; a row is {\"date\": …, \"qps\": …}".to_owned());
+        }
         for (index, item) in items.into_iter().enumerate() {
             if !item.is_object() {
                 return Err(format!(
@@ -311,8 +318,13 @@ impl Rows {
         for (suite, runs) in entries {
             let runs = runs.as_array().ok_or_else(|| kind_refusal(suite, runs, "list of runs"))?;
             for (index, run) in runs.iter().enumerate() {
-                let rows = entry_rows(suite, run);
-                for cells in rows.map_err(|what| format!("{suite:?}, run {}: {what}", index + 1))? {
+                let run_place = format!("{suite:?}, run {}", index + 1);
+                let rows = entry_rows(suite, run).map_err(|what| format!("{run_place}: {what}"))?;
+                if rows.is_empty() {
+                    let date = run.get("date").and_then(text_of).unwrap_or_default();
+                    self.runs_without_rows.push(RunWithoutRows { place: run_place, date });
+                }
+                for cells in rows {
                     number += 1;
                     let place = Place { line, entry: Some(number) };
                     self.add(place, cells.into_iter(), FORM)?;
@@ -357,6 +369,10 @@ impl Rows {
         let figures: &[&str] = if is_google { &GOOGLE_FIGURES } else { &["median", "mean"] };
         let form = if is_google { "Google Benchmark" } else { "pytest-benchmark" };
         self.add_figures(figures.iter().map(|&figure| figure.to_owned()));
+        if benchmarks.is_empty() {
+            let place = format!("line {line}");
+            self.runs_without_rows.push(RunWithoutRows { place, date: date.clone() });
+        }
         for (index, bench) in benchmarks.iter().enumerate() {
             let told = if is_google { google_cells(bench) } else { pytest_cells(bench) };
             let at = |what| format!("entry {}: {what}", index + 1);
@@ -443,6 +459,9 @@ impl Rows {
                 let place = Place { line, entry: Some(number) };
                 self.add(place, cells.into_iter(), "results of asv")?;
             }
+        }
+        if number == 0 {
+            self.runs_without_rows.push(RunWithoutRows { place: format!("line {line}"), date });
         }
         self.figures = vec!["value".to_owned()];
         Ok(())
@@ -607,6 +626,7 @@ impl Rows {
         }
         let (of_figures, left_out) = self.lists.figures_and_rest();
         table.lists = of_figures;
+        table.runs_without_rows = self.runs_without_rows;
         table.unread_endings = self.unread_endings.into_values().collect();
         table.passed_over.extend(left_out);
         Ok(table)

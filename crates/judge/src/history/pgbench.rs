@@ -103,6 +103,13 @@ fn has_unread_failures(line: &str) -> bool {
     count.parse::<f64>().is_err() && progress(before).is_some()
 }
 
+/// Whether a line has two of the words of a line of progress, and is none: one that is cut, or of
+/// another form.
+fn is_broken_progress(line: &str) -> bool {
+    let words = ["progress: ", " tps", " lat "];
+    progress(line).is_none() && words.iter().filter(|word| line.contains(**word)).count() > 1
+}
+
 /// What stands behind `progress: `, which is the first word, or one behind a blank.
 fn behind_progress(line: &str) -> Option<&str> {
     let (before, behind) = line.trim().split_once("progress: ")?;
@@ -163,6 +170,11 @@ fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
     let mut is_since_1970 = true;
     if let Some(at) = text.lines().position(has_unread_failures) {
         let what = "how many transactions failed is no number here; pgbench prints `0 failed`";
+        return Err(error_at(name, at + 1, 1, what));
+    }
+    if let Some(at) = text.lines().position(is_broken_progress) {
+        let what = "this line has no time, rate and latency as pgbench prints them: `progress: 5.0 \
+                    s, 7100.2 tps, lat 1.12 ms stddev 0.34, 0 failed`";
         return Err(error_at(name, at + 1, 1, what));
     }
     let told = (1..).zip(text.lines()).filter_map(|(line, text)| Some((line, progress(text)?)));

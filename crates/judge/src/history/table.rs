@@ -106,6 +106,17 @@ pub(super) struct Table<'a> {
     pub(super) lists: Vec<String>,
     /// Values that say how runs ended in a form that is not read, and their names.
     pub(super) unread_endings: Vec<String>,
+    /// Runs of which nothing was measured.
+    pub(super) runs_without_rows: Vec<RunWithoutRows>,
+}
+
+/// A run that is told, and of which no benchmark is.
+#[derive(Clone, Debug)]
+pub(super) struct RunWithoutRows {
+    /// Where it stands in the file, in words.
+    pub(super) place: String,
+    /// When it was, as the file has it; blank where it says nothing.
+    pub(super) date: String,
 }
 
 impl<'a> Table<'a> {
@@ -134,6 +145,7 @@ impl<'a> Table<'a> {
             passed_over: Vec::new(),
             lists: Vec::new(),
             unread_endings: Vec::new(),
+            runs_without_rows: Vec::new(),
         }
     }
 
