@@ -362,9 +362,10 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "every effect is one, however small",
-        "crates/explain/src/effect.rs",
-        "size >= least && size >= errors * self.error",
-        "size >= 0.1 * least + 0.0 * errors",
+        "crates/trials/src/lib.rs",
+        "fn limits_of(least: f64, times: f64) -> SearchLimits {",
+        "fn limits_of(least: f64, times: f64) -> SearchLimits {\n    let least = least / 10.0;\n    \
+         return SearchLimits { least, least_rate: least * times, errors: 0.0, parts: PARTS };",
         &["explain::equal_arms_have_no_cause"],
     ),
     fault(
