@@ -47,11 +47,14 @@ pub(super) fn plant_faults(repository: &Path, target: &Path, word: &str) -> Resu
         let path = place.tree.join(fault.file);
         let text = std::fs::read_to_string(&path).map_err(told)?;
         std::fs::write(&path, text.replacen(fault.is, fault.becomes, 1)).map_err(told)?;
-        place.builds(fault)?;
+        let is_built = place.builds(fault)?;
         for test in fault.tests {
-            let is_noticed = !place.passes(test)?;
-            are_noticed &= is_noticed;
-            let mark = if is_noticed { "noticed" } else { "NOT NOTICED" };
+            let mark = match is_built {
+                false => "NO PROGRAM",
+                true if place.passes(test)? => "NOT NOTICED",
+                true => "noticed",
+            };
+            are_noticed &= mark == "noticed";
             println!("{mark:<11}  {:<62}  {test}", fault.what);
         }
         std::fs::write(&path, text).map_err(told)?;
@@ -104,13 +107,14 @@ impl Place {
         command
     }
 
-    /// A fault that does not compile is noticed by nobody's test.
-    fn builds(&self, fault: &Fault) -> Result<(), String> {
-        let build = |test: &&str| succeeds(&mut self.cargo(&Tests::of(test), &["--no-run"]));
-        fault
-            .tests
-            .iter()
-            .try_for_each(|test| build(test).map_err(|why| format!("{}: {why}", fault.what)))
+    /// Whether the tests of a fault are built: one that does not compile is noticed by nobody's.
+    fn builds(&self, fault: &Fault) -> Result<bool, String> {
+        let mut are_built = true;
+        for test in fault.tests {
+            let status = self.cargo(&Tests::of(test), &["--no-run"]).status();
+            are_built &= status.map_err(|error| format!("cargo: {error}"))?.success();
+        }
+        Ok(are_built)
     }
 
     /// Whether all tests pass that must notice these faults.

@@ -393,7 +393,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "what is left for the code is taken for none",
         "crates/explain/src/shares.rs",
         "code: beside_base(everything, base_error),",
-        "code: beside_base(Effect::of(base(0.0)), base_error),",
+        "code: beside_base(everything.minus(everything), base_error),",
         &["explain::what_was_not_tried_is_named_before_the_code_of_one_program"],
     ),
     fault(
