@@ -9,9 +9,10 @@
 //!
 //! Comments are left out: an apostrophe in one begins no literal, and what is written there may be
 //! a secret. A text between double quotes is a name in MySQL only with ANSI_QUOTES, which a log
-//! does not say; it becomes a hole. Whether a backslash protects a mark depends on a mode, too, and
-//! logs cut statements off: where marks do not come out even and a backslash stands before one, all
-//! from that literal on is one hole.
+//! does not say; it becomes a hole, but for where a statement has a table or the columns that it
+//! puts in, and no literal can stand: two tables are no one kind. Whether a backslash protects a
+//! mark depends on a mode, too, and logs cut statements off: where marks do not come out even and a
+//! backslash stands before one, all from that literal on is one hole.
 
 use dbdyno_model::Dialect;
 
@@ -155,7 +156,8 @@ impl Reader {
     fn name_in_quotes(self, rest: &str, first: char, before: &str) -> Option<usize> {
         // Nothing is looked for behind what is no quote: there are as many as letters.
         let is_quoted = self == Reader::Mysql && matches!(first, '\'' | '"');
-        if !is_quoted || !is_for_a_name(before) {
+        let is_name = is_for_a_name(before) || (first == '"' && is_for_a_table(before));
+        if !is_quoted || !is_name {
             return None;
         }
         let end = end_of(rest, first, Backslash::Protects)?;
@@ -234,6 +236,53 @@ fn is_for_a_name(before: &str) -> bool {
     let last = text.rsplit(|c: char| !is_of_a_word(c)).next().unwrap_or_default();
     let is_qualified = !last.is_empty() && text[..text.len() - last.len()].ends_with('.');
     last.eq_ignore_ascii_case("as") || is_qualified || text.ends_with([')', '`'])
+}
+
+/// Whether only a table, or a column of one that rows are put into, can stand behind this text:
+/// `INSERT INTO`, `INSERT INTO "t" ("a",`, `DELETE FROM`, `JOIN`, `FROM` in no bracket, a point.
+fn is_for_a_table(before: &str) -> bool {
+    let text = before.trim_end();
+    if text.ends_with('.') {
+        return true;
+    }
+    let names = text.rsplit_once('(').map(|(behind_into, names)| (behind_into.trim_end(), names));
+    if let Some((behind_into, names)) = names
+        && names.split(',').all(|name| name.trim().is_empty() || is_quoted_name(name.trim()))
+        && (names.trim().is_empty() || names.trim_end().ends_with(','))
+    {
+        let mut words = behind_into.rsplitn(2, char::is_whitespace);
+        let table = words.next().is_some_and(|table| table.ends_with('"'));
+        return table && words.next().is_some_and(|before| has_last_word(before, "into"));
+    }
+    has_last_word(text, "into")
+        || has_last_word(text, "join")
+        || text.eq_ignore_ascii_case("update")
+        || (has_last_word(text, "from") && is_in_no_bracket(text))
+}
+
+fn is_quoted_name(name: &str) -> bool {
+    name.len() > 1 && name.starts_with('"') && name.ends_with('"')
+}
+
+fn has_last_word(text: &str, word: &str) -> bool {
+    let last = text.trim_end().rsplit(|c: char| !is_of_a_word(c)).next().unwrap_or_default();
+    last.eq_ignore_ascii_case(word)
+}
+
+/// Whether all brackets of a text are closed that stand outside of names.
+fn is_in_no_bracket(text: &str) -> bool {
+    let (mut depth, mut quote) = (0, None);
+    for letter in text.chars() {
+        match (quote, letter) {
+            (Some(mark), _) if mark == letter => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '`') => quote = Some(letter),
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            (None, _) => {}
+        }
+    }
+    depth == 0 && quote.is_none()
 }
 
 fn is_of_a_word(c: char) -> bool {
@@ -410,6 +459,21 @@ mod tests {
                 "SET token=\"s3\\\"cret\" WHERE \"a\"",
                 "SET token=? WHERE ?",
                 "SET token=\"s3\\\"cret\" WHERE \"a\"",
+            ),
+            (
+                "INSERT INTO \"a\".\"t\" (\"b\", \"c\") VALUES (\"b\", 'c')",
+                "INSERT INTO \"a\".\"t\" (\"b\", \"c\") VALUES (?)",
+                "INSERT INTO \"a\".\"t\" (\"b\", \"c\") VALUES (\"b\", ?)",
+            ),
+            (
+                "DELETE FROM \"t\" WHERE \"a\" = TRIM(BOTH 'x' FROM \"b\")",
+                "DELETE FROM \"t\" WHERE ? = TRIM(BOTH ? FROM ?)",
+                "DELETE FROM \"t\" WHERE \"a\" = TRIM(BOTH ? FROM \"b\")",
+            ),
+            (
+                "UPDATE \"t\" JOIN \"u\" SET a = CONCAT(\"b\", (\"c\"))",
+                "UPDATE \"t\" JOIN \"u\" SET a = CONCAT(?, (?))",
+                "UPDATE \"t\" JOIN \"u\" SET a = CONCAT(\"b\", (\"c\"))",
             ),
             ("SELECT 'x\\'y', b = 0xFF", "SELECT ?, b = ?", "SELECT ?"),
             ("SELECT E'x\\'y' = b'01'", "SELECT E? = b?", "SELECT E? = b?"),
