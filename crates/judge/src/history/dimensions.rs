@@ -14,8 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::JudgeError;
 
+use super::alike::{Values, cells_of_groups, values_of};
 use super::failures;
 use super::order::Order;
+use super::rounds;
 use super::table::{Table, error_at};
 use super::words;
 
@@ -138,6 +140,8 @@ const SAME_TIMES_LEAST: usize = 3;
 const RETURNS_LEAST: usize = 3;
 /// Nor is one that came back more often than once in so many rows.
 const ROWS_PER_RETURN: usize = 8;
+/// Nor are values that nearly all came in so many stretches.
+const STRETCHES_LEAST: usize = 4;
 
 /// Whether the name of a column says that it is no figure.
 pub(super) fn is_no_figure(table: &Table<'_>, column: usize) -> bool {
@@ -208,30 +212,55 @@ pub(super) fn dimension_columns(
         .copied()
         .filter(|&column| recurs(column))
         .collect();
-    let (mut parting, open): (Vec<usize>, Vec<usize>) =
+    let (mut parting, mut open): (Vec<usize>, Vec<usize>) =
         may_part.into_iter().partition(|&column| table.is_called(column, &PARTING));
+    let grid = figures.iter().copied().filter(|&column| free.contains(&column) && recurs(column));
+    let mut grid: Vec<usize> = grid.collect();
     // What parts more comes first: of two names of one thing the second one parts nothing more.
-    for column in open {
-        // What is true or false may be asked for or have come out: each time has both, or neither
-        // is known.
-        let parts = match failures::outcome_words(table, column) {
-            Some(_) => is_even_at_all_times(table, order, &parting, column),
-            None => {
-                is_within_times(table, order, &parting, column)
-                    || goes_to_and_fro(table, order, &parting, column)
-            }
-        };
-        if parts {
-            parting.push(column);
-        }
-    }
-    for &column in figures {
-        if free.contains(&column) && recurs(column) && is_grid(table, order, &parting, column) {
-            parting.push(column);
-        }
+    // What parts nothing by itself may part what another column leaves.
+    while let Some(column) = next_of_words(table, order, &parting, &open)
+        .or_else(|| next_of_numbers(table, order, &parting, &grid, figures))
+    {
+        parting.push(column);
+        open.retain(|&other| other != column);
+        grid.retain(|&other| other != column);
     }
     parting.sort_unstable();
     Ok(parting)
+}
+
+/// The first of these columns of words that parts what is parted so far.
+fn next_of_words(
+    table: &Table<'_>,
+    order: &Order,
+    parting: &[usize],
+    open: &[usize],
+) -> Option<usize> {
+    let parts = |column: &usize| match failures::outcome_words(table, *column) {
+        // What is true or false may be asked for or have come out: each time has both, or neither
+        // is known.
+        Some(_) => is_even_at_all_times(table, order, parting, *column),
+        None => {
+            is_within_times(table, order, parting, *column)
+                || goes_to_and_fro(table, order, parting, *column)
+        }
+    };
+    open.iter().copied().find(parts)
+}
+
+/// The first of these columns of numbers that was asked for and not measured, as it is the same at
+/// all times, or goes round.
+fn next_of_numbers(
+    table: &Table<'_>,
+    order: &Order,
+    parting: &[usize],
+    open: &[usize],
+    figures: &[usize],
+) -> Option<usize> {
+    open.iter().copied().find(|&column| {
+        is_grid(table, order, parting, column)
+            || rounds::is_gone_through(table, order, parting, column, figures)
+    })
 }
 
 /// Whether rows that are alike in all that parts differ in this column.
@@ -242,13 +271,6 @@ pub(super) fn differ_within(table: &Table<'_>, parting: &[usize], column: usize)
         let group = values_of(table, parting, row);
         !cell.is_empty() && *firsts.entry(group).or_insert(cell) != cell
     })
-}
-
-/// What a row has in some columns.
-type Values<'a> = Vec<&'a str>;
-
-fn values_of<'a>(table: &'a Table<'_>, columns: &[usize], row: usize) -> Values<'a> {
-    columns.iter().map(|&column| table.cell(row, column)).collect()
 }
 
 /// Whether rows that are alike in time and in all that parts already differ here, at least as often
@@ -308,17 +330,17 @@ pub(super) fn is_of_environment(head: &str) -> bool {
 
 /// Whether values come back, among the rows that are alike in all that parts already.
 fn goes_to_and_fro(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -> bool {
-    let mut rows: Vec<usize> = (0..table.rows.len()).collect();
-    rows.sort_by_key(|&row| order.keys[row]);
-    let mut groups: BTreeMap<Values<'_>, Vec<&str>> = BTreeMap::new();
-    for row in rows {
-        groups.entry(values_of(table, parting, row)).or_default().push(table.cell(row, column));
-    }
-    groups.values().any(|cells| {
-        let stretches = cells.chunk_by(|one, other| one == other).count();
-        let values: BTreeSet<&&str> = cells.iter().collect();
-        let returns = stretches - values.len();
-        returns >= RETURNS_LEAST && ROWS_PER_RETURN * returns > cells.len()
+    cells_of_groups(table, order, parting, column).values().any(|cells| {
+        let mut stretches: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for stretch in cells.chunk_by(|one, other| one == other) {
+            let of_value = stretches.entry(stretch[0]).or_default();
+            *of_value = (of_value.0 + 1, of_value.1 + stretch.len());
+        }
+        let returns = stretches.values().map(|(count, _)| count - 1).sum::<usize>();
+        let come_back = stretches.values().filter(|(count, _)| *count >= STRETCHES_LEAST);
+        let rows_that_come_back = come_back.map(|(_, rows)| rows).sum::<usize>();
+        (returns >= RETURNS_LEAST && ROWS_PER_RETURN * returns > cells.len())
+            || (stretches.len() > 1 && rounds::is_nearly_all(rows_that_come_back, cells.len()))
     })
 }
 

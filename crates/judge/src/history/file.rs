@@ -1830,7 +1830,7 @@ mod tests {
             ),
             ("{\"entries\":{\"S\":[{}]}}".to_owned(), "\"S\", run 1: it has no \"benches\""),
             (
-                format!("{{\"date\":\"2026-01-01\",\"ms\":1}}\n[]"),
+                "{\"date\":\"2026-01-01\",\"ms\":1}\n[]".to_owned(),
                 "f.csv:2:1: there is no row in it",
             ),
             ("{\"entries\":{\"S\":{\"0\":1}}}".to_owned(), "\"S\" is {\"0\":1}, and no list"),

@@ -12,6 +12,7 @@
 //! of the arms is the series, and a change of the host falls out. Else there are raw rates, and a
 //! change of the host looks like a change of the server; the reader is told.
 
+mod alike;
 mod asked;
 mod causes;
 mod cells;
@@ -39,6 +40,7 @@ mod order;
 mod pgbench;
 mod repeats;
 mod resembling;
+mod rounds;
 mod stated;
 mod table;
 mod times;

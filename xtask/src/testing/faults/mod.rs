@@ -49,10 +49,12 @@ pub(super) fn plant_faults(repository: &Path, target: &Path, word: &str) -> Resu
         std::fs::write(&path, text.replacen(fault.is, fault.becomes, 1)).map_err(told)?;
         let is_built = place.builds(fault)?;
         for test in fault.tests {
-            let mark = match is_built {
-                false => "NO PROGRAM",
-                true if place.passes(test)? => "NOT NOTICED",
-                true => "noticed",
+            let mark = if !is_built {
+                "NO PROGRAM"
+            } else if place.passes(test)? {
+                "NOT NOTICED"
+            } else {
+                "noticed"
             };
             are_noticed &= mark == "noticed";
             println!("{mark:<11}  {:<62}  {test}", fault.what);
