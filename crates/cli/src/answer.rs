@@ -1,7 +1,7 @@
 //! What a comparison answers, as an exit code: see `docs/CONTRACT.md`.
 
 use dbdyno_model::{
-    CellComparison, CountComparison, CountVerdict, Gate, GateOutcome, Interval, Verdict,
+    Cell, CellComparison, CountComparison, CountVerdict, Gate, GateOutcome, Interval, Verdict,
 };
 
 use crate::exit::Exit;
@@ -14,19 +14,25 @@ pub(crate) fn exit_of_findings(found: &RunFindings<'_>, gate: Option<Gate>) -> E
     let pairs = found.judged_pairs();
     let cells = pairs.iter().flat_map(|(_, of)| of.cells.iter().cloned());
     let cells: Vec<CellComparison> = cells.collect();
+    let unmeasured: Vec<Cell> = pairs
+        .iter()
+        .flat_map(|(pair, of)| pair.plan().cells_beside(of.cells.iter().map(|one| &one.cell)))
+        .collect();
     if let Some(gate) = gate {
-        output::say_text(&told(gate, &cells));
+        output::say_text(&told(gate, &cells, &unmeasured));
     }
     let counts = pairs.iter().flat_map(|(_, of)| of.counts.iter().cloned());
     match (code_of(&cells, &counts.collect::<Vec<_>>(), gate), found) {
         // An arm that ended has cells that nobody measured.
         (Exit::Holds, RunFindings::All(_, all)) if !all.ended.is_empty() => Exit::CannotTell,
+        // So has a run that was interrupted.
+        (Exit::Holds, _) if gate.is_some() && !unmeasured.is_empty() => Exit::CannotTell,
         (exit, _) => exit,
     }
 }
 
 /// What a gate says, with the cells that are the reason.
-fn told(gate: Gate, cells: &[CellComparison]) -> String {
+fn told(gate: Gate, cells: &[CellComparison], unmeasured: &[Cell]) -> String {
     let outcome = gate.judge_all(cells);
     let shown = |cell: &CellComparison| {
         let Interval { low, high, .. } = cell.rqps;
@@ -40,7 +46,17 @@ fn told(gate: Gate, cells: &[CellComparison]) -> String {
     let reasons: Vec<String> =
         cells.iter().filter(|cell| gate.judge_cell(cell) == outcome).map(shown).collect();
     match outcome {
-        GateOutcome::Holds => format!("gate   {gate} holds"),
+        GateOutcome::Holds => match unmeasured {
+            [] => format!("gate   {gate} holds"),
+            [first, more @ ..] => {
+                let more = if more.is_empty() {
+                    String::new()
+                } else {
+                    format!(" and {} more", more.len())
+                };
+                format!("gate   {gate} is open: {first}{more} planned and not measured")
+            }
+        },
         GateOutcome::Fails => format!("gate   {gate} fails: {}", reasons.join("; ")),
         GateOutcome::CannotTell if reasons.is_empty() => {
             format!("gate   {gate} is open: no rates were measured")

@@ -1,6 +1,6 @@
 //! What continuous integration is told, and where.
 
-use dbdyno_model::{Comparison, Gate};
+use dbdyno_model::{Comparison, Gate, RunPair};
 use dbdyno_report::{GateCheck, View};
 
 use crate::failure::Failure;
@@ -10,10 +10,15 @@ use crate::files;
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Two arms, and what the gate says of their cells.
-pub(crate) fn gate_check(view: View, comparison: &Comparison, gate: Option<Gate>) -> GateCheck {
+pub(crate) fn gate_check(
+    pair: RunPair<'_>,
+    comparison: &Comparison,
+    gate: Option<Gate>,
+) -> GateCheck {
     GateCheck {
-        view,
+        view: View::new(pair, comparison),
         gate,
+        unmeasured: pair.plan().cells_beside(comparison.cells.iter().map(|of| &of.cell)),
         outcomes: gate
             .into_iter()
             .flat_map(|gate| comparison.cells.iter().map(move |cell| gate.judge_cell(cell)))

@@ -173,7 +173,7 @@ impl<'r> RunFindings<'r> {
     /// Each pair of arms against the gate.
     fn checked(&self, gate: Option<Gate>) -> Vec<GateCheck> {
         let pairs = self.judged_pairs().into_iter();
-        pairs.map(|(pair, of)| ci::gate_check(View::new(pair, of), of, gate)).collect()
+        pairs.map(|(pair, of)| ci::gate_check(pair, of, gate)).collect()
     }
 
     /// The parts of a report that are wished; of those that compare two arms in depth, it is said

@@ -17,6 +17,7 @@
 //! linear drift exactly, but where rounds remember those before, the two pairs of a block err in
 //! the same direction: 1.4 % false alarms instead of 1 % (`docs/CALIBRATION.md`).
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::arm::PerArm;
@@ -293,6 +294,12 @@ impl Plan {
     /// All cells, loads outermost.
     pub fn cells(&self) -> Vec<Cell> {
         self.labels().into_iter().flat_map(|label| self.cells_of(label)).collect()
+    }
+
+    /// The cells that are none of these.
+    pub fn cells_beside<'c>(&self, measured: impl Iterator<Item = &'c Cell>) -> Vec<Cell> {
+        let measured: BTreeSet<&Cell> = measured.collect();
+        self.cells().into_iter().filter(|cell| !measured.contains(cell)).collect()
     }
 
     /// The cells of one load.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::common::{self, Sample};
 use dbdyno_document::terminal::{Colour, TextStyle};
-use dbdyno_model::{Gate, GateOutcome};
+use dbdyno_model::{Cell, Gate, GateOutcome};
 use dbdyno_report::{
     CellOrder, GateCheck, Section, View, benchfmt_report, csv, first_markdown, first_screen,
     github_annotations, html, json, junit_report, markdown, report_sections, terminal_report,
@@ -70,7 +70,9 @@ fn the_worst_cell_comes_first_where_that_is_wished() {
 fn continuous_integration_is_told_in_its_own_formats() {
     let view = view(&common::hostile());
     let outcomes = vec![GateOutcome::Fails, GateOutcome::CannotTell];
-    let checked = [GateCheck { view, gate: Some(Gate { rqps_above: 0.98 }), outcomes }];
+    let gate = Some(Gate { rqps_above: 0.98 });
+    let unmeasured = Cell { load: "scan".to_owned(), clients: 4 };
+    let checked = [GateCheck { view, gate, outcomes, unmeasured: vec![unmeasured] }];
     check("hostile.github", &github_annotations(&checked));
     check("hostile.xml", &junit_report(&checked));
     let lines = benchfmt_report(&checked);

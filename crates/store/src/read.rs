@@ -439,11 +439,12 @@ impl Reader<'_> {
             connection.prepare(SELECT_CLASSES).map_err(|error| self.fail("classes", error))?;
         for (seq, round) in rounds {
             let classes = self.classes(&mut statement, seq, &round)?;
-            let readings = readings.remove(&seq).unwrap_or_default();
+            let round = Round { readings: readings.remove(&seq).unwrap_or_default(), ..round };
+            self.refuse(&describe_round(&round.key), sound::wrong_in_readings(&round))?;
             if run.plan.arms.get(round.key.arm).is_none() {
                 return Err(self.corrupt(&describe_round(&round.key), "the run has no such arm"));
             }
-            run.rounds.push(Round { classes, readings, ..round });
+            run.rounds.push(Round { classes, ..round });
         }
         Ok(())
     }
@@ -492,7 +493,10 @@ impl Reader<'_> {
         let mut readings: BTreeMap<i64, Readings> = BTreeMap::new();
         self.each(connection, sql, params![run], place, |row| {
             let name: String = self.get(row, 1, place)?;
-            let value = self.get(row, 2, place)?;
+            let value: f64 = self.get(row, 2, place)?;
+            if !value.is_finite() {
+                return Err(self.corrupt(place, format!("{value} as {name} is no number")));
+            }
             readings.entry(self.get(row, 0, place)?).or_default().set(&name, Some(value));
             Ok(())
         })?;

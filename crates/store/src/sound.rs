@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use dbdyno_model::terms::{LargestValue, TermValue};
-use dbdyno_model::{Plan, Round, Run, RunCounts, TERMS, Term};
+use dbdyno_model::{Plan, Round, Run, RunCounts, TERMS, Term, readings};
 
 /// Of pairs, starts, fillings and clients: fifty times and more what the command line takes.
 const COUNT_MOST: u32 = 1_000_000;
@@ -88,6 +88,22 @@ pub(crate) fn wrong_in_round(round: &Round) -> Option<String> {
     first_above(counts.map(|(name, count)| (name, count.into())), COUNT_MOST.into())
         .or_else(|| first_above(amounts.map(|(name, n)| (name, n.unwrap_or(0))), AMOUNT_MOST))
         .or_else(|| first_above([("milliseconds since 1970", round.started_unix_ms)], UNIX_MS_MOST))
+}
+
+/// What is wrong with what further instruments showed in a round: of the events that its ends cut
+/// each client has one at either end, and is off by less than one.
+pub(crate) fn wrong_in_readings(round: &Round) -> Option<String> {
+    let cut = round.readings.get(readings::EDGE_EVENTS).unwrap_or(0.0);
+    if cut.is_nan() || cut.abs() > f64::from(round.key.cell.clients) {
+        return Some(format!(
+            "{cut:e} {} of {} clients are more than any round has",
+            readings::EDGE_EVENTS,
+            round.key.cell.clients
+        ));
+    }
+    let (name, value) =
+        round.readings.iter().find(|(_, value)| !(value.abs() <= AMOUNT_MOST as f64))?;
+    Some(format!("{value:e} as {name} is more than any round has"))
 }
 
 /// What is wrong with the slots of a series.

@@ -745,6 +745,15 @@ fn numbers_that_no_run_has_are_refused_with_their_place() {
         ("UPDATE round SET started_unix_ms = -1", "milliseconds since 1970"),
         ("UPDATE round SET pair = 4294960000 + seq", "pairs are more"),
         ("UPDATE series SET slot_ns = -1", "nanoseconds of a slot"),
+        (
+            "INSERT OR REPLACE INTO reading SELECT seq, 'edge_events', -1e6 FROM round",
+            "edge_events of",
+        ),
+        (
+            "INSERT OR REPLACE INTO reading SELECT seq, 'debt_end', -1e300 FROM round",
+            "debt_end is more",
+        ),
+        ("INSERT OR REPLACE INTO reading SELECT seq, 'debt_end', 9e999 FROM round", "is no number"),
         ("UPDATE class SET count = 4611686018427387904", "events of a class are more"),
         ("UPDATE counted SET instructions = -1", "instructions are more than any run has"),
         ("UPDATE counted_function SET own_per_op = 9e999", "instructions of an operation are no"),

@@ -78,6 +78,11 @@ fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
     let mut child = home.start_and_halt(args, 24);
     child.kill().unwrap();
     child.wait().unwrap();
+    // A gate held for what was never measured.
+    let shown = home.dbdyno(["show", "@last", "--gate", "rqps > 0.1", "--format", "junit"]);
+    let skipped = shown.out.matches("planned and not measured").count();
+    assert!(shown.code == 3 && skipped > 16, "{shown:?}");
+    assert!(shown.out.contains("tests=\"32\""), "{shown:?}");
     let run = home.json(3, ["resume"]);
     assert_eq!(run["status"], "complete");
     assert_eq!(run["cells"].as_array().unwrap().len(), 32);

@@ -4,7 +4,7 @@
 use dbdyno_document::layout::printable_line;
 use dbdyno_model::{GateOutcome, Verdict};
 
-use super::{GateCheck, cell_name, doubts};
+use super::{GateCheck, UNMEASURED, cell_name, doubts};
 
 /// Annotations, one for each cell that says something, and one for what blocks or endangers it.
 /// Ends with a line feed.
@@ -26,6 +26,10 @@ pub fn github_annotations(all: &[GateCheck]) -> String {
             }
             let title = format!("dbdyno: {}", cell_name(cell));
             text.push_str(&format!("::{level} title={}::{}\n", property(&title), data(&message)));
+        }
+        for cell in checked.open_cells() {
+            let title = property(&format!("dbdyno: {cell}"));
+            text.push_str(&format!("::warning title={title}::{UNMEASURED}\n"));
         }
     }
     text

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use dbdyno_document::layout::printable_line;
 use dbdyno_model::GateOutcome;
 
-use super::{GateCheck, cell_name, doubts};
+use super::{GateCheck, UNMEASURED, cell_name, doubts};
 use crate::view::CellDetail;
 
 /// The report. Ends with a line feed.
@@ -15,13 +15,14 @@ pub fn junit_report(all: &[GateCheck]) -> String {
         let cells = all.iter().flat_map(GateCheck::cells);
         cells.filter(|(_, outcome)| of.is_none() || *outcome == of).count()
     };
+    let open = all.iter().flat_map(GateCheck::open_cells).count();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _infallible = writeln!(
         text,
         "<testsuites name=\"dbdyno\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
-        count(None),
+        count(None) + open,
         count(Some(GateOutcome::Fails)),
-        count(Some(GateOutcome::CannotTell)),
+        count(Some(GateOutcome::CannotTell)) + open,
     );
     for checked in all {
         suite(&mut text, checked);
@@ -32,13 +33,14 @@ pub fn junit_report(all: &[GateCheck]) -> String {
 
 fn suite(text: &mut String, checked: &GateCheck) {
     let count = |of: GateOutcome| checked.outcomes.iter().filter(|one| **one == of).count();
+    let open = checked.open_cells().count();
     let _infallible = writeln!(
         text,
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
         xml(&checked.arms()),
-        checked.view.summary.cells.len(),
+        checked.view.summary.cells.len() + open,
         count(GateOutcome::Fails),
-        count(GateOutcome::CannotTell),
+        count(GateOutcome::CannotTell) + open,
     );
     for ((cell, outcome), detail) in checked.cells().zip(&checked.view.detail.cells) {
         let class = cell.group.as_deref().unwrap_or("load");
@@ -63,6 +65,14 @@ fn suite(text: &mut String, checked: &GateCheck) {
         said.extend(doubts(&checked.view, cell).map(|doubt| xml(&doubt)));
         let _infallible = writeln!(text, "      <system-out>{}</system-out>", said.join("\n"));
         text.push_str("    </testcase>\n");
+    }
+    for cell in checked.open_cells() {
+        let _infallible = writeln!(
+            text,
+            "    <testcase classname=\"dbdyno.load\" name=\"{}\" time=\"0.000\">\n      \
+             <skipped message=\"{UNMEASURED}\"/>\n    </testcase>",
+            xml(&cell.to_string()),
+        );
     }
     text.push_str("  </testsuite>\n");
 }

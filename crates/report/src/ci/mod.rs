@@ -17,7 +17,7 @@ mod junit;
 mod lines;
 
 use dbdyno_document::number::GLUE;
-use dbdyno_model::{Gate, GateOutcome};
+use dbdyno_model::{Cell, Gate, GateOutcome};
 
 pub use benchfmt::benchfmt_report;
 pub use github::github_annotations;
@@ -26,6 +26,9 @@ pub use lines::{result_line, round_line};
 
 use crate::view::{CellView, View};
 use crate::words;
+
+/// What is said of a cell that was planned and not measured.
+const UNMEASURED: &str = "it was planned and not measured, so that the gate is open";
 
 /// Two arms, and what the gate says of each of their cells; nothing, where there is no gate.
 #[derive(Clone, Debug)]
@@ -36,6 +39,8 @@ pub struct GateCheck {
     pub gate: Option<Gate>,
     /// What it says, cell by cell.
     pub outcomes: Vec<GateOutcome>,
+    /// Cells that were planned and not measured, of which a gate says nothing.
+    pub unmeasured: Vec<Cell>,
 }
 
 impl GateCheck {
@@ -43,6 +48,11 @@ impl GateCheck {
     fn cells(&self) -> impl Iterator<Item = (&CellView, Option<GateOutcome>)> {
         let outcomes = self.outcomes.iter().copied().map(Some).chain(std::iter::repeat(None));
         self.view.summary.cells.iter().zip(outcomes)
+    }
+
+    /// Cells that leave the gate open, as nobody measured them.
+    fn open_cells(&self) -> impl Iterator<Item = &Cell> {
+        self.unmeasured.iter().filter(|_| self.gate.is_some())
     }
 
     /// The answer of a cell in a sentence, behind the gate where that does not hold: a cell may be
