@@ -33,6 +33,8 @@ const DEEPEST: usize = 4;
 const XZ_KB: u32 = 132 << 10;
 /// Bytes that may stand between two members of a tar: long names, which are kept in memory.
 const BETWEEN: u64 = 1 << 20;
+/// Bytes of zeros with which a tar ends, of two blocks at least one.
+const END_OF_TAR: u64 = 512;
 /// What a `.deb` begins with, and the length of the heads in it: `man 5 ar`.
 const AR_MAGIC: &[u8; 8] = b"!<arch>\n";
 const AR_HEAD: usize = 60;
@@ -211,12 +213,12 @@ fn untar(packed: impl BufRead, tree: &mut NewTree) -> Result<(), SandboxError> {
     // Heads of members count, too: twice as much as all files may have.
     let left = tree.most_bytes().saturating_mul(2);
     let inner = plain(packed).map_err(|error| tree.unreadable_error(error))?;
-    let bounded = BoundedReader { inner, left, between: Rc::clone(&between) };
+    let bounded = BoundedReader { inner, left, between: Rc::clone(&between), zeros: 0 };
     let mut archive = tar::Archive::new(bounded);
     let mut entries = archive.entries().map_err(|error| tree.unreadable_error(error))?;
     loop {
         between.set(BETWEEN);
-        let Some(entry) = entries.next() else { return Ok(()) };
+        let Some(entry) = entries.next() else { break };
         between.set(u64::MAX);
         let mut entry = entry.map_err(|error| tree.unreadable_error(error))?;
         let name = entry.path_bytes().into_owned();
@@ -236,6 +238,18 @@ fn untar(packed: impl BufRead, tree: &mut NewTree) -> Result<(), SandboxError> {
         let rest = io::copy(&mut entry, &mut io::sink());
         rest.map_err(|error| tree.unreadable_error(error))?;
     }
+    drop(entries);
+    read_to_the_end(archive.into_inner()).map_err(|error| tree.unreadable_error(error))
+}
+
+/// Reads what stands behind the members: blocks of zeros, without which a tar is cut off, and the
+/// end of what packs it, which has its sums.
+fn read_to_the_end(mut bounded: BoundedReader<impl Read>) -> io::Result<()> {
+    io::copy(&mut bounded, &mut io::sink())?;
+    if bounded.zeros < END_OF_TAR {
+        return Err(wrong_archive("it is cut off: it has no end"));
+    }
+    Ok(())
 }
 
 /// The bytes of a file, uncompressed.
@@ -262,6 +276,8 @@ struct BoundedReader<R> {
     left: u64,
     /// Until the next member.
     between: Rc<Cell<u64>>,
+    /// With how many zeros that which was read ends.
+    zeros: u64,
 }
 
 impl<R: Read> Read for BoundedReader<R> {
@@ -274,6 +290,8 @@ impl<R: Read> Read for BoundedReader<R> {
         let read = self.inner.read(&mut buffer[..length])?;
         self.left -= read as u64;
         self.between.set(self.between.get() - read as u64);
+        let zeros = buffer[..read].iter().rev().take_while(|byte| **byte == 0).count();
+        self.zeros = if zeros == read { self.zeros + zeros as u64 } else { zeros as u64 };
         Ok(read)
     }
 }
@@ -434,6 +452,44 @@ mod tests {
         fs::write(bench.at("x.rpm"), "x").unwrap();
         assert!(!is_archive(&bench.at("x.rpm")) && is_archive(Path::new("mysql-8.4.tar.xz")));
         assert!(unpack(&bench.at("x.rpm"), "four").is_err());
+    }
+
+    /// What stands behind the members was not read, so that neither a wrong sum nor a lost part was
+    /// noticed.
+    #[test]
+    fn an_archive_with_a_wrong_sum_or_without_its_end_is_refused() {
+        let bench = Bench::new();
+        let members: [(&str, EntryType, &str, &[u8]); 2] =
+            [("a", FILE, "", &[7; 512]), ("b", FILE, "", &[8; 512])];
+        let tar = fs::read(bench.tar("plain", &members)).unwrap();
+        let gzip = |bytes: &[u8]| {
+            let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+            packer.write_all(bytes).unwrap();
+            packer.finish().unwrap()
+        };
+        let changed = |mut bytes: Vec<u8>, at: usize| {
+            bytes[at] ^= 1;
+            bytes
+        };
+        let whole = gzip(&tar);
+        let eights = whole.iter().position(|byte| *byte == 8).unwrap();
+        let eights = eights + whole[eights..].windows(9).position(|w| w == [8; 9]).unwrap();
+        let length = whole.len();
+        for (name, bytes, is_whole) in [
+            ("whole.tar", tar.clone(), true),
+            ("whole.tgz", whole.clone(), true),
+            ("changed.tgz", changed(whole.clone(), eights), false),
+            ("sum.tgz", changed(whole.clone(), length - 8), false),
+            ("without_sum.tgz", whole[..length - 8].to_vec(), false),
+            ("cut_behind_a_member.tar", tar[..1_024].to_vec(), false),
+            ("cut_behind_a_member.tgz", gzip(&tar[..1_024]), false),
+        ] {
+            fs::write(bench.at(name), bytes).unwrap();
+            let into = bench.at("into");
+            let _ = fs::remove_dir_all(&into);
+            let done = unpack(&bench.at(name), &[], Outward::Refused, &into);
+            assert_eq!(done.is_ok(), is_whole, "{name}: {done:?}");
+        }
     }
 
     #[test]
