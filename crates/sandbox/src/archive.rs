@@ -238,7 +238,6 @@ fn untar(packed: impl BufRead, tree: &mut NewTree) -> Result<(), SandboxError> {
         let rest = io::copy(&mut entry, &mut io::sink());
         rest.map_err(|error| tree.unreadable_error(error))?;
     }
-    drop(entries);
     read_to_the_end(archive.into_inner()).map_err(|error| tree.unreadable_error(error))
 }
 

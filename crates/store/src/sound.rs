@@ -102,7 +102,7 @@ pub(crate) fn wrong_in_readings(round: &Round) -> Option<String> {
         ));
     }
     let (name, value) =
-        round.readings.iter().find(|(_, value)| !(value.abs() <= AMOUNT_MOST as f64))?;
+        round.readings.iter().find(|(_, value)| value.abs() > AMOUNT_MOST as f64)?;
     Some(format!("{value:e} as {name} is more than any round has"))
 }
 

@@ -11,6 +11,9 @@ const SUMMED: u64 = 200_000;
 /// The rows of larger tables are not even counted.
 const COUNTED_MOST: u64 = 20_000_000;
 
+/// What is noted of a table that a server does not count.
+const NOT_KNOWN: &str = "not known";
+
 /// Tables of others that are looked at.
 const OTHERS_MOST: usize = 40;
 
@@ -31,9 +34,12 @@ pub(super) fn note_tables(
                 reshaped: &table.reshaped,
             };
             let questions = content_questions(dialect, &name, columns, units.div_ceil(SUMMED));
-            let _none_answered = questions
-                .iter()
-                .any(|(sql, names)| note(&mut *onlooker.client, sql, &table.name, names, facts));
+            let is_answered = questions.iter().any(|(sql, names)| {
+                note_content(&mut *onlooker.client, sql, &table.name, names, facts)
+            });
+            if !is_answered && !questions.is_empty() {
+                facts.set(format!("data.{}.rows", table.name), NOT_KNOWN.to_owned());
+            }
         }
         for (sql, names) in storage_questions(dialect, &name) {
             note(&mut *onlooker.client, &sql, &table.name, names, facts);
@@ -83,9 +89,10 @@ fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Notes the columns of the only row; `data.rows` becomes `data.TABLE.rows`. Says whether the
-/// server has understood.
-fn note(
+/// Notes how many rows there are and what they sum up to, as [`note`] does, and says whether the
+/// server has answered. Neither can be NULL
+/// where there are rows: it is no answer, and no fact that the other arm alone has.
+fn note_content(
     client: &mut dyn Client,
     sql: &str,
     table: &str,
@@ -93,11 +100,56 @@ fn note(
     facts: &mut Environment,
 ) -> bool {
     let Ok(rows) = client.query(sql) else { return false };
-    let Some(row) = rows.rows.into_iter().next() else { return true };
+    let Some(row) = rows.rows.into_iter().next() else { return false };
+    let count = row.first().cloned().flatten();
+    let Some(count) = count.filter(|count| count.parse::<u64>().is_ok()) else { return false };
     for (name, value) in names.iter().zip(row) {
+        let value = value.or_else(|| (count != "0").then(|| NOT_KNOWN.to_owned()));
         if let (Some(value), Some((kind, what))) = (value, name.split_once('.')) {
             facts.set(format!("{kind}.{table}.{what}"), value);
         }
     }
     true
+}
+
+/// Notes the columns of the only row; `data.rows` becomes `data.TABLE.rows`.
+fn note(client: &mut dyn Client, sql: &str, table: &str, names: &[&str], facts: &mut Environment) {
+    let Ok(rows) = client.query(sql) else { return };
+    let Some(row) = rows.rows.into_iter().next() else { return };
+    for (name, value) in names.iter().zip(row) {
+        if let (Some(value), Some((kind, what))) = (value, name.split_once('.')) {
+            facts.set(format!("{kind}.{table}.{what}"), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_load::SqliteFile;
+
+    use super::*;
+
+    /// NULL for a count was no fact at all, so that tables nobody had counted stood for equal ones.
+    #[test]
+    fn a_table_that_is_not_counted_is_not_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SqliteFile { path: folder.path().join("empty.db"), pragmas: Vec::new() };
+        let mut client = file.open().unwrap();
+        let names = &["data.rows", "data.sum"];
+        for (sql, told) in [
+            ("SELECT '5', '7'", Some(["5", "7"])),
+            ("SELECT '5', NULL", Some(["5", NOT_KNOWN])),
+            ("SELECT '0', NULL", Some(["0", ""])),
+            ("SELECT NULL, NULL", None),
+            ("SELECT '-5', '7'", None),
+            ("SELECT 'x', '7'", None),
+            ("SELECT '5', '7' WHERE false", None),
+        ] {
+            let mut facts = Environment::default();
+            let is_answered = note_content(&mut client, sql, "t", names, &mut facts);
+            assert_eq!(is_answered, told.is_some(), "{sql}");
+            let found = ["data.t.rows", "data.t.sum"].map(|name| facts.get(name));
+            assert_eq!(found, told.unwrap_or_default(), "{sql}");
+        }
+    }
 }
