@@ -142,6 +142,8 @@ const RETURNS_LEAST: usize = 3;
 const ROWS_PER_RETURN: usize = 8;
 /// Nor are values that nearly all came in so many stretches.
 const STRETCHES_LEAST: usize = 4;
+/// Of so many rows each at most: what changes once in hundreds of rows is the environment.
+const ROWS_OF_STRETCH_MOST: usize = 32;
 
 /// Whether the name of a column says that it is no figure.
 pub(super) fn is_no_figure(table: &Table<'_>, column: usize) -> bool {
@@ -340,7 +342,9 @@ fn goes_to_and_fro(table: &Table<'_>, order: &Order, parting: &[usize], column: 
         let come_back = stretches.values().filter(|(count, _)| *count >= STRETCHES_LEAST);
         let rows_that_come_back = come_back.map(|(_, rows)| rows).sum::<usize>();
         (returns >= RETURNS_LEAST && ROWS_PER_RETURN * returns > cells.len())
-            || (stretches.len() > 1 && rounds::is_nearly_all(rows_that_come_back, cells.len()))
+            || (stretches.len() > 1
+                && ROWS_OF_STRETCH_MOST * (returns + stretches.len()) >= cells.len()
+                && rounds::is_nearly_all(rows_that_come_back, cells.len()))
     })
 }
 
