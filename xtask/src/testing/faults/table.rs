@@ -444,10 +444,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "self.has_passed.store(true, Ordering::Relaxed);\n            self.stop.store(true, \
          Ordering::Relaxed);",
         "self.has_passed.store(true, Ordering::Relaxed);",
-        &[
-            "explain::an_explanation_that_ran_out_of_time_goes_on",
-            "explain::an_allocator_that_is_loaded_before_can_be_taken_back",
-        ],
+        &["explain::an_explanation_that_ran_out_of_time_goes_on"],
     ),
     fault(
         "a remedy is measured in no other cell",
