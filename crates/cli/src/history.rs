@@ -326,6 +326,9 @@ fn parse_superiority(text: &str) -> Result<f64, String> {
 }
 
 #[cfg(test)]
+mod kinds;
+
+#[cfg(test)]
 mod tests {
     use dbdyno_model::latest_doubt::{
         LAPSED_ALARM, LATEST_FAR, LATEST_MISSING, MODE_SHIFT, SMALL_STEPS, SPREAD_SHIFT,
