@@ -11,6 +11,9 @@
 //!           4952                                        samples, or microseconds
 //! ```
 //!
+//! Whatever stands below a process is its count, and a stack without one is refused: left out, it
+//! would make all others look larger, or take the count of the next one.
+//!
 //! Above a stack that waited, `offwaketime` has the one that woke it, from `waker:` to a line of
 //! marks: that is none of the functions that waited.
 //!
@@ -23,9 +26,10 @@
 //!
 //! Where it is missing, the functions may (see `read`).
 
-use super::filled::filled_lines;
+use super::filled::{filled_lines, is_digits};
 use super::form::{
-    CodePart, EVENTS, Form, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, ProfileMeasure, Weighing,
+    CodePart, EVENTS, Form, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, ProfileMeasure,
+    Weighing, check_weights,
 };
 use super::programs::Sighting;
 use super::rate::{Sampling, heading_sampling};
@@ -123,59 +127,129 @@ fn named_process(line: &str) -> Option<&str> {
     Some(name.trim())
 }
 
+/// What has been read of the stacks so far.
+#[derive(Default)]
+struct BccStacks<'t> {
+    stack: Stack<'t>,
+    /// The line of the last function of the stack.
+    last: usize,
+    /// How many stacks there were.
+    stacks: u64,
+    heading: Option<Counting>,
+    process: &'t str,
+    /// Whether the line above names a process, so that a count comes next.
+    is_counted_next: bool,
+    is_waker: bool,
+}
+
+impl<'t> BccStacks<'t> {
+    /// Takes a heading: what is counted below it.
+    fn note_heading(&mut self, number: usize, other: Counting) -> Result<(), ProfileError> {
+        self.end_stack()?;
+        match self.heading {
+            Some(first) if !first.is_added_to(&other) => {
+                let what = format!(
+                    "{} above, and {} from here on, cannot be added up; leave one of them in the \
+                     file",
+                    described(&first),
+                    described(&other)
+                );
+                Err(ProfileError::new(number, what))
+            }
+            _ => {
+                self.heading = Some(other);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a line that is no heading.
+    fn note_line(
+        &mut self,
+        number: usize,
+        line: &'t str,
+        take: &mut dyn FnMut(&Sighting<'_>),
+    ) -> Result<(), ProfileError> {
+        if line.trim().is_empty() {
+            return self.end_stack();
+        }
+        // What is no stack stands at the margin: prompts, `^C`.
+        let line_in = line.trim_start();
+        let is_mark = line_in.split_whitespace().all(|word| word == "-" || word == "--");
+        if self.is_waker && is_mark && line_in.split_whitespace().count() > 1 {
+            (self.stack, self.is_waker) = (Stack::default(), false);
+        }
+        self.is_waker |= line_in.starts_with("waker:") && self.stack.is_empty();
+        if line_in.len() == line.len() || is_mark || line_in.starts_with("waker:") {
+            return Ok(());
+        }
+        if let Some(name) = named_process(line) {
+            self.process = name;
+            // `wakeuptime` has what it counts for above the stack.
+            self.is_counted_next = !self.stack.is_empty() || line_in.starts_with('-');
+            return Ok(());
+        }
+        if let Some(count) = Some(line_in.trim_end()).filter(|word| is_digits(word)) {
+            let count: u64 = count.parse().map_err(|_| ProfileError::new(number, COUNT_USAGE))?;
+            return self.emit_stack(number, count, take);
+        }
+        if self.is_counted_next {
+            return Err(ProfileError::new(number, COUNT_USAGE));
+        }
+        self.last = number;
+        self.stack.push(number, frame(line).into())
+    }
+
+    fn emit_stack(
+        &mut self,
+        number: usize,
+        count: u64,
+        take: &mut dyn FnMut(&Sighting<'_>),
+    ) -> Result<(), ProfileError> {
+        let weight = self.heading.and_then(|of| of.one).map_or(1.0, Sampling::sample_weight);
+        check_weights(number, count as f64 * weight)?;
+        self.stacks += u64::from(!self.stack.is_empty());
+        let process = std::mem::take(&mut self.process);
+        self.stack.emit_sighting(process, count as f64 * weight, take);
+        self.is_counted_next = false;
+        Ok(())
+    }
+
+    /// The stack above has to have its count: something else begins here.
+    fn end_stack(&self) -> Result<(), ProfileError> {
+        if self.stack.is_empty() {
+            return Ok(());
+        }
+        Err(ProfileError::new(self.last, COUNT_MISSING))
+    }
+}
+
+/// Why a line below a process is refused.
+const COUNT_USAGE: &str = "below a stack and its process stands how often it was counted, a whole \
+                           number from 0 in a line of its own; give all that the tool has printed";
+/// Why a stack is refused below which nothing stands.
+const COUNT_MISSING: &str = "below the stack that ends here does not stand how often it was \
+                             counted; give all that the tool has printed, to its end";
+
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
-    let mut stack = Stack::default();
-    let (mut stacks, mut found, mut process) = (0_u64, None::<Counting>, "");
-    let mut is_waker = false;
+    let mut found = BccStacks::default();
     for (number, line) in filled_lines(text) {
         if let Some(other) = heading(line) {
-            match found {
-                Some(first) if !first.is_added_to(&other) => {
-                    let what = format!(
-                        "{} above, and {} from here on, cannot be added up; leave one of them in \
-                         the file",
-                        described(&first),
-                        described(&other)
-                    );
-                    return Err(ProfileError::new(number, what));
-                }
-                _ => found = Some(other),
-            }
-            continue;
-        }
-        if is_left_out(line) {
+            found.note_heading(number, other)?;
+        } else if is_left_out(line) {
             let what = "stacks were left out here, so that nothing can be said of the whole; give \
                         all that the tool has printed";
             return Err(ProfileError::new(number, what));
-        }
-        // What is no stack stands at the margin: prompts, `^C`.
-        let line_in = line.trim_start();
-        let is_mark = line_in.split_whitespace().all(|word| word == "-" || word == "--");
-        if is_waker && is_mark && line_in.split_whitespace().count() > 1 {
-            (stack, is_waker) = (Stack::default(), false);
-        }
-        is_waker |= line_in.starts_with("waker:") && stack.is_empty();
-        if line_in.len() == line.len() || is_mark || line_in.starts_with("waker:") {
-            continue;
-        }
-        if let Some(name) = named_process(line) {
-            process = name;
-            continue;
-        }
-        match line.trim().parse::<u64>() {
-            Ok(count) => {
-                let weight = found.and_then(|of| of.one).map_or(1.0, Sampling::sample_weight);
-                stacks += u64::from(!stack.is_empty());
-                stack.emit_sighting(std::mem::take(&mut process), count as f64 * weight, take);
-            }
-            Err(_) => stack.push(number, frame(line).into())?,
+        } else {
+            found.note_line(number, line, take)?;
         }
     }
-    Ok(stacks_form(found, stacks))
+    found.end_stack()?;
+    Ok(stacks_form(found.heading, found.stacks))
 }
 
 /// What so many stacks below a heading are, or below none.
@@ -214,6 +288,42 @@ fn frame(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::super::read::read;
+
+    /// A stack whose count cannot be read was left out without a word, and the next stack's count
+    /// was given to it.
+    #[test]
+    fn a_stack_without_a_count_is_refused_with_its_line() {
+        let of = |first: &str, last: &str| {
+            let stack = |name: &str, count: &str| {
+                format!(
+                    "    {name}\n    main\n    -                mysqld (7)\n        {count}\n\n"
+                )
+            };
+            let heading =
+                "Tracing off-CPU time (us) of all threads by user stack... Hit Ctrl-C.\n\n";
+            heading.to_owned() + &stack("a", first) + &stack("b", "5") + &stack("c", last)
+        };
+        let profile = read(&of("3", "7")).unwrap();
+        assert_eq!((profile.own["a"], profile.own["c"], profile.total), (3e3, 7e3, 15e3));
+        for count in
+            ["-9", "9e3", "9.0", "9,000", "9 us", "0x28", "nan", "", "99999999999999999999"]
+        {
+            for (text, line) in [(of(count, "7"), 6), (of("3", count), 16)] {
+                let error = read(&text).unwrap_err();
+                let is_told = error.what.contains("how often it was counted");
+                // Of a count that is missing the next line is named, or the end of the stack.
+                let lines = if count.is_empty() { line - 2..=line + 2 } else { line..=line };
+                assert!(is_told && lines.contains(&error.line), "{count:?}: {error}");
+            }
+        }
+        let whole = of("3", "7");
+        for end in ["        7\n\n", "    -                mysqld (7)\n        7\n\n"] {
+            let cut = read(whole.strip_suffix(end).unwrap()).unwrap_err();
+            assert!(cut.what.contains("how often it was counted") && cut.line == 14, "{cut}");
+        }
+        let no_end = whole.replacen("    -                mysqld (7)\n        3\n", "", 1);
+        assert_eq!(read(&no_end).unwrap_err().line, 4, "the next stack has not its count");
+    }
 
     /// What `offwaketime` prints, as text and folded: the stack that waits, and no waker.
     #[test]
