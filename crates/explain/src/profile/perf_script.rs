@@ -7,10 +7,12 @@
 //!      sleep 7  5.25:   691 cycles:u:  7fa9550eeaa3 main+0xf3 (/usr/bin/x)    without stacks
 //! ```
 //!
-//! A sample stands for as many events as its period says. Text of other tools has lines that look
+//! A sample stands for as many events as its period says. All samples of a text have periods or none
+//! has, and each has a header or none has: others would count for what is next to them. Text of other tools has lines that look
 //! like some of these: nearly all lines must be headers and frames, or nothing is read.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::filled::{filled_lines, is_digits};
 use super::form::{
@@ -126,21 +128,134 @@ fn is_address(text: &str) -> bool {
     })
 }
 
+/// What has been read of the samples so far.
+struct ScriptSamples<'t> {
+    programs: HashMap<&'t str, &'t str>,
+    /// What a sample weighs whose header has no period.
+    weight_of_one: f64,
+    stack: Stack<'t>,
+    program: &'t str,
+    weight: f64,
+    event: Option<&'t str>,
+    samples: u64,
+    /// Whether samples have periods, as the first header has it.
+    has_periods: Option<bool>,
+    is_flat: bool,
+    part: Option<CodePart>,
+    gaps: SampleGaps<'t>,
+    /// The first frame that no header is above.
+    headless: Option<usize>,
+    /// The line above that is no header, where frames of the sample before cannot be below it.
+    beside: Option<usize>,
+    /// Whether the stack of the header above has been given, so that it has no more frames.
+    is_given: bool,
+}
+
+impl<'t> ScriptSamples<'t> {
+    fn note_header(
+        &mut self,
+        number: usize,
+        header: &SampleHeader<'t>,
+        take: &mut dyn FnMut(&Sighting<'_>),
+    ) -> Result<(), ProfileError> {
+        if let Some(first) = self.headless {
+            return Err(ProfileError::new(first, HEADER_MISSING));
+        }
+        self.emit_stack(take);
+        self.program = self.programs.get(header.thread).copied().unwrap_or(header.thread);
+        let has_period = header.period.is_some();
+        if *self.has_periods.get_or_insert(has_period) != has_period {
+            return Err(ProfileError::new(number, PERIODS_MIXED));
+        }
+        (self.beside, self.is_given) = (None, false);
+        self.gaps.note_sample(header.before, header.at_s);
+        self.weight = header.period.unwrap_or(self.weight_of_one);
+        let own = CodePart::of_event(header.event);
+        self.part = self.part.map(|part| part.union_with(own)).or(Some(own));
+        let event = plain_event(header.event);
+        match self.event {
+            Some(first) if first != event => return Err(two_events(number, first, event)),
+            _ => self.event = Some(event),
+        }
+        if is_address(header.place) {
+            self.is_flat = true;
+            self.push(number, header.place)?;
+            self.emit_stack(take);
+        }
+        Ok(())
+    }
+
+    /// Takes a line that is no header of a sample.
+    fn note_line(
+        &mut self,
+        number: usize,
+        line: &'t str,
+        take: &mut dyn FnMut(&Sighting<'_>),
+    ) -> Result<(), ProfileError> {
+        if line.starts_with([' ', '\t']) {
+            return self.push(number, line);
+        }
+        self.emit_stack(take);
+        // Blank lines stand within samples, too.
+        if !line.is_empty() {
+            let thread = short_header(line).unwrap_or_default();
+            self.program = self.programs.get(thread).copied().unwrap_or(thread);
+            if !line.starts_with('#') {
+                self.beside = Some(number);
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, number: usize, line: &'t str) -> Result<(), ProfileError> {
+        let Some(frame) = frame_function(line).filter(|_| !is_beside_frames(line)) else {
+            return Ok(());
+        };
+        if self.event.is_none() {
+            self.headless.get_or_insert(number);
+        } else if let Some(line) = self.beside.or(self.is_given.then_some(number)) {
+            return Err(ProfileError::new(line, HEADER_MISSING));
+        }
+        self.stack.push(number, frame)
+    }
+
+    fn emit_stack(&mut self, take: &mut dyn FnMut(&Sighting<'_>)) {
+        self.samples += u64::from(!self.stack.is_empty());
+        self.is_given |= !self.stack.is_empty();
+        self.stack.emit_sighting(self.program, self.weight, take);
+    }
+}
+
+/// Why a text is refused some of whose samples have periods.
+const PERIODS_MIXED: &str = "of the samples above and this one, one has a period and the other has \
+                             none, so that they cannot be added up: a sample without one would \
+                             count as 1; give what `perf script` prints of one recording";
+/// Why frames are refused below a line that is no header, beside others that have one.
+const HEADER_MISSING: &str = "this stack has no header above it, and others have one, so that \
+                              nobody knows what it weighs: `mysqld 7 [001] 5.25: 250000 cycles:`; \
+                              give all that `perf script` has printed";
+
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
-    let programs = threads(text).into_programs();
-    let (mut stack, mut program) = (Stack::default(), "");
     let sampling = perf_sampling(text);
-    let weight_of_one = sampling.map_or(1.0, Sampling::sample_weight);
-    let (mut weight, mut first, mut samples) = (1.0, None, 0_u64);
-    let (mut has_periods, mut has_none, mut is_flat, mut part) = (true, true, false, None);
-    let mut gaps = SampleGaps::default();
-    let mut give = |stack: &mut Stack<'_>, program: &str, weight: f64| {
-        samples += u64::from(!stack.is_empty());
-        stack.emit_sighting(program, weight, take);
+    let mut found = ScriptSamples {
+        programs: threads(text).into_programs(),
+        weight_of_one: sampling.map_or(1.0, Sampling::sample_weight),
+        stack: Stack::default(),
+        program: "",
+        weight: 1.0,
+        event: None,
+        samples: 0,
+        has_periods: None,
+        is_flat: false,
+        part: None,
+        gaps: SampleGaps::default(),
+        headless: None,
+        beside: None,
+        is_given: false,
     };
     let (mut understood, mut lost) = (LineCount::default(), LostSamples::default());
     for (number, line) in filled_lines(text).chain([(0, "")]) {
@@ -148,53 +263,37 @@ pub(super) fn each_stack(
             continue;
         }
         understood.note(number, line);
-        let Some(SampleHeader { thread, before, at_s, period, event, place }) = header(line) else {
-            match line.starts_with([' ', '\t']) {
-                false => {
-                    give(&mut stack, program, weight);
-                    // Blank lines stand within samples, too.
-                    let thread =
-                        short_header(line).unwrap_or(if line.is_empty() { program } else { "" });
-                    program = programs.get(thread).copied().unwrap_or(thread);
-                }
-                true => push(&mut stack, number, line)?,
-            }
-            continue;
+        let noted = match header(line) {
+            Some(header) => found.note_header(number, &header, take),
+            None => found.note_line(number, line, take),
         };
-        give(&mut stack, program, weight);
-        program = programs.get(thread).copied().unwrap_or(thread);
-        has_periods &= period.is_some();
-        has_none &= period.is_none();
-        gaps.note_sample(before, at_s);
-        weight = period.unwrap_or(weight_of_one);
-        let own = CodePart::of_event(event);
-        part = part.map(|part: CodePart| part.union_with(own)).or(Some(own));
-        let event = plain_event(event);
-        match first {
-            Some(first) if first != event => return Err(two_events(number, first, event)),
-            _ => first = Some(event),
-        }
-        if is_address(place) {
-            is_flat = true;
-            push(&mut stack, number, place)?;
-            give(&mut stack, program, weight);
-        }
+        // What is no text of perf at all is said first.
+        noted.map_err(|error| understood_whole(text).unwrap_or(error))?;
     }
     if let Some(error) = understood.refusal() {
         return Err(error);
     }
-    let unit = weight_unit(first, has_periods, sampling.filter(|_| has_none));
+    let ScriptSamples { event, samples, has_periods, is_flat, part, gaps, .. } = found;
+    let has_periods = has_periods.unwrap_or(true);
+    let unit = weight_unit(event, has_periods, sampling.filter(|_| !has_periods));
     let gap_us = gaps.usual_gap_us().filter(|_| unit == MeasureUnit::Sample);
     let stacks = if is_flat { " without stacks" } else { "" };
-    let of = first.map_or_else(String::new, |event| format!(" of {event}"));
+    let of = event.map_or_else(String::new, |event| format!(" of {event}"));
     Ok(Form {
         taken_for: format!("`perf script`, {samples} samples{of}{stacks}{lost}"),
-        measure: ProfileMeasure::of_unit(unit, first)
+        measure: ProfileMeasure::of_unit(unit, event)
             .with_part(part.unwrap_or_default())
             .with_gap(gap_us),
         weighing: Weighing::Periods,
         is_excerpt: false,
     })
+}
+
+/// That too few lines of a text are headers and frames.
+fn understood_whole(text: &str) -> Option<ProfileError> {
+    let mut understood = LineCount::default();
+    filled_lines(text).for_each(|(number, line)| understood.note(number, line));
+    understood.refusal()
 }
 
 /// What weights count: what the periods of all samples do, or what a sample stands for.
@@ -205,13 +304,6 @@ fn weight_unit(event: Option<&str>, has_periods: bool, sampling: Option<Sampling
         (Some(_), None) => MeasureUnit::Sample,
         (None, _) => MeasureUnit::Untold,
     }
-}
-
-fn push<'t>(stack: &mut Stack<'t>, number: usize, line: &'t str) -> Result<(), ProfileError> {
-    if is_beside_frames(line) {
-        return Ok(());
-    }
-    frame_function(line).map_or(Ok(()), |frame| stack.push(number, frame))
 }
 
 /// Which files the functions of threads are of.
@@ -336,4 +428,47 @@ pub(super) fn frame_function(line: &str) -> Option<Cow<'_, str>> {
     }
     let file = file.rsplit('/').next().unwrap_or(file);
     Some(format!("[{}]", cut_name(file.trim_matches(['[', ']']))).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read;
+
+    fn sample(header: &str, name: &str) -> String {
+        format!("{header}\n\t    7f3a {name}+0x1 (/usr/sbin/mysqld)\n\n")
+    }
+
+    /// A sample without a period counted as 1, beside others that counted as ten million.
+    #[test]
+    fn samples_with_and_without_periods_are_not_added_up() {
+        let told = sample("mysqld 7 [001] 5.25: 10101010 cpu-clock:", "a");
+        let untold = sample("mysqld 7 [001] 5.26: cpu-clock:", "b");
+        for text in [format!("{told}{untold}"), format!("{untold}{told}")] {
+            let error = read(&text).unwrap_err();
+            assert!(error.line == 4 && error.what.contains("has a period"), "{error}");
+        }
+        assert_eq!(read(&told.repeat(2)).unwrap().total, 20_202_020.0);
+        assert_eq!(read(&untold.repeat(2)).unwrap().total, 2.0);
+    }
+
+    /// A sample whose header cannot be read counted as much as the one above it.
+    #[test]
+    fn a_stack_without_a_header_beside_others_is_refused() {
+        let told = sample("mysqld 7 [001] 5.25: 10101010 cpu-clock:", "a");
+        let broken = sample("mysqld 7 [001] 5,25: 10101010 cpu-clock:", "b");
+        let short = sample("mysqld 7", "c");
+        for (text, line) in [
+            (told.repeat(20) + &broken + &told, 61),
+            (told.repeat(20) + &short, 61),
+            (told.repeat(20) + "\t    7f3a main+0x1 (/usr/sbin/mysqld)\n\n", 61),
+            (short.clone() + &told, 2),
+            (format!("\t    7f3a main+0x1 (/usr/sbin/mysqld)\n\n{told}"), 1),
+        ] {
+            let error = read(&text).unwrap_err();
+            assert!(error.line == line && error.what.contains("no header"), "{error}");
+        }
+        assert_eq!(read(&short.repeat(2)).unwrap().total, 2.0, "no sample has a header");
+        let words = told.repeat(20) + "Warning: a word\n" + &told;
+        assert_eq!(read(&words).unwrap().own["a"], 21.0 * 10_101_010.0);
+    }
 }
