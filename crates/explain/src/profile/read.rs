@@ -174,29 +174,34 @@ fn collapsed(
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
     let (mut head, mut repeats) = (CollapsedHead::default(), RepeatedStacks::default());
-    let (mut stacks, mut all, mut counted) = (0_u64, 0.0, 0.0);
+    let (mut counted, mut all, mut squares) = (StackCount::default(), 0.0, 0.0);
     for (number, line) in filled_lines(text) {
         let line = line.trim();
-        head.note_line(number, line, stacks)?;
+        head.note_line(number, line, &counted)?;
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         let (stack, count) = stack_and_count(number, line)?;
-        let weight = count * head.period.unwrap_or(1.0);
-        (stacks, all, counted) = (stacks + 1, all + weight, counted + count);
+        let period = head.period.map_or(1.0, |(period, _)| period);
+        let weight = count * period;
+        (counted.stacks, counted.counts) = (counted.stacks + 1, counted.counts + count);
+        (all, squares) = (all + weight, squares + weight * period);
         check_weights(number, all)?;
         if repeats.note_stack(stack, weight) {
             repeats.emit_sightings(process, take);
         }
     }
     repeats.emit_sightings(process, take);
+    head.check_samples(&counted)?;
     let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
-    let samples = head.samples.or(head.period.map(|_| counted));
-    let weighing = match (samples, head.event) {
-        (Some(samples), _) => Weighing::Unit(all / samples),
+    let weighing = match (&head.samples, head.event) {
+        // Kish: of periods that differ the longer ones tell more.
+        _ if head.period.is_some() => Weighing::Unit(squares / all.max(f64::MIN_POSITIVE)),
+        (Some(samples), _) => Weighing::Unit(all / samples.sum),
         (None, Some(event)) if is_amount(event) => Weighing::Untold,
         (None, _) => Weighing::Counts,
     };
+    let stacks = counted.stacks;
     let taken_for = format!("collapsed stacks{of}, {stacks} of them");
     Ok(Form { taken_for, measure: head.measure(), weighing, is_excerpt: false })
 }
@@ -250,18 +255,36 @@ fn split_frames<'t>(stack: &'t str, frames: &mut Vec<&'t str>) {
     }
 }
 
+/// How many samples all stacks have, as lines tell it.
+struct ToldSamples {
+    /// Of the stacks below the last line that tells it.
+    last: f64,
+    /// Of all stacks.
+    sum: f64,
+    /// The last line that tells it.
+    line: usize,
+    /// How many stacks stand above that.
+    stacks: u64,
+}
+
 /// What lines above collapsed stacks tell.
 #[derive(Default)]
 struct CollapsedHead<'t> {
     event: Option<&'t str>,
-    samples: Option<f64>,
-    /// Events of a sample of the stacks that come next.
-    period: Option<f64>,
+    samples: Option<ToldSamples>,
+    /// Events of a sample of the stacks that come next, and how many stacks stand above the line
+    /// that tells it.
+    period: Option<(f64, u64)>,
 }
 
 impl<'t> CollapsedHead<'t> {
     /// Takes what a line tells that stands behind so many stacks; others tell nothing.
-    fn note_line(&mut self, number: usize, line: &'t str, stacks: u64) -> Result<(), ProfileError> {
+    fn note_line(
+        &mut self,
+        number: usize,
+        line: &'t str,
+        counted: &StackCount,
+    ) -> Result<(), ProfileError> {
         if let Some(told) = line.strip_prefix(EVENT_LINE).map(plain_event) {
             match self.event {
                 Some(first) if first != told => return Err(two_events(number, first, told)),
@@ -269,23 +292,78 @@ impl<'t> CollapsedHead<'t> {
             }
         }
         if let Some(told) = line.strip_prefix(SAMPLES_LINE) {
-            let usage = "behind `# samples:` stands how many samples all stacks have: \
-                         `# samples: 12000`";
-            let told = positive(told).ok_or_else(|| ProfileError::new(number, usage))?;
-            *self.samples.get_or_insert(0.0) += told;
+            self.note_samples(number, told, counted)?;
         }
         if let Some(told) = line.strip_prefix(PERIOD_LINE) {
-            let usage = "behind `# period:` stands how many events a sample stands for, of a clock \
-                         nanoseconds: `# period: 10101010`";
-            if stacks > 0 && self.period.is_none() {
-                let what = "the stacks above have no `# period:`, so that they and those below \
-                            cannot be added up; put one above each of them, or give two files";
-                return Err(ProfileError::new(number, what));
+            let usage = "behind `# period:` stands how many events a sample stands for, 1 or more, \
+                         of a clock nanoseconds: `# period: 10101010`";
+            let told = positive(told).filter(|period| *period >= 1.0);
+            let told = told.ok_or_else(|| ProfileError::new(number, usage))?;
+            match self.period {
+                None if counted.stacks > 0 => {
+                    let what = "the stacks above have no `# period:`, so that they and those below \
+                                cannot be added up; put one above each of them, or give two files";
+                    return Err(ProfileError::new(number, what));
+                }
+                Some((first, stacks)) if first != told && stacks == counted.stacks => {
+                    return Err(told_twice(number, PERIOD_LINE, first, told));
+                }
+                _ => self.period = Some((told, counted.stacks)),
             }
-            let told = positive(told).ok_or_else(|| ProfileError::new(number, usage))?;
-            self.period = Some(told);
         }
         Ok(())
+    }
+
+    /// Behind the stacks of one file another one may stand, with a head of its own.
+    fn note_samples(
+        &mut self,
+        number: usize,
+        text: &str,
+        counted: &StackCount,
+    ) -> Result<(), ProfileError> {
+        let usage = "behind `# samples:` stands how many samples all stacks have: \
+                     `# samples: 12000`";
+        let told = positive(text).ok_or_else(|| ProfileError::new(number, usage))?;
+        let stacks = counted.stacks;
+        self.check_samples(counted)?;
+        match &self.samples {
+            Some(first) if first.stacks == stacks => {
+                if first.last != told {
+                    return Err(told_twice(number, SAMPLES_LINE, first.last, told));
+                }
+            }
+            first => {
+                let sum = told + first.as_ref().map_or(0.0, |first| first.sum);
+                self.samples = Some(ToldSamples { last: told, sum, line: number, stacks });
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks whether all stacks have as many samples as the head tells: those of a text that was
+    /// cut have fewer.
+    ///
+    /// # Errors
+    /// They have not, and the line that tells how many.
+    fn check_samples(&self, counted: &StackCount) -> Result<(), ProfileError> {
+        let Some(told) = self.samples.as_ref().filter(|told| told.stacks < counted.stacks) else {
+            return Ok(());
+        };
+        let &ToldSamples { sum: samples, line, .. } = told;
+        let most_apart = 0.5 + SAMPLES_ROUNDED * samples;
+        // What is an amount may be less than 1 each time.
+        let is_less = counted.counts < samples - most_apart && !self.event.is_some_and(is_amount);
+        // Counts below a period are samples.
+        let is_more = counted.counts > samples + most_apart && self.period.is_some();
+        if !is_less && !is_more {
+            return Ok(());
+        }
+        let what = format!(
+            "there are {samples} samples as this line has it, and the stacks have {} together: \
+             stacks are missing, or others were added; give the file as it was written, to its end",
+            counted.counts
+        );
+        Err(ProfileError::new(line, what))
     }
 
     fn measure(&self) -> ProfileMeasure {
@@ -301,6 +379,25 @@ impl<'t> CollapsedHead<'t> {
             None => ProfileMeasure::UNTOLD,
         }
     }
+}
+
+/// Sums of samples are rounded as far as this, as shares of them.
+const SAMPLES_ROUNDED: f64 = 1e-6;
+
+/// How many stacks were read, and the sum of what stands behind them.
+#[derive(Default)]
+struct StackCount {
+    stacks: u64,
+    counts: f64,
+}
+
+/// Two numbers where one belongs.
+fn told_twice(line: usize, whose: &str, first: f64, other: f64) -> ProfileError {
+    let what = format!(
+        "`{whose} {other}` stands here, and `{whose} {first}` above: nobody knows which is right, \
+         and stacks of two profiles cannot be told apart; give two files"
+    );
+    ProfileError::new(line, what)
 }
 
 fn positive(number: &str) -> Option<f64> {
@@ -532,10 +629,47 @@ mod tests {
         assert!(given.iter().map(|(name, w, n)| (&**name, *w, *n)).eq(expected), "{given:?}");
         let profile = read(&text).unwrap();
         assert_eq!((profile.own["work"], profile.own["rest"]), (502e3, 502e3));
-        assert_eq!((profile.total, profile.unit), (1_004e3, Some(1_004e3 / 1_003.0)));
+        assert_eq!((profile.total, profile.unit), (1_004e3, Some(1_006e6 / 1_004e3)));
         assert!(profile.taken_for.contains("1002 of them"), "{}", profile.taken_for);
         // A line for each sample, however often its stack comes.
         assert_eq!(read(&"main;work 1\n".repeat(9)).unwrap().unit, Some(1.0));
+    }
+
+    /// A file that was cut behind its head was read as one that is whole, and its functions that
+    /// are missing were proved to be gone.
+    #[test]
+    fn collapsed_stacks_have_as_many_samples_as_their_head_tells() {
+        let of = |samples: &str, period: &str, hot: u64| {
+            let lines: String = (0..50).map(|at| format!("main;g{at} 10\n")).collect();
+            format!("# event: cpu-clock\n{samples}{period}{lines}main;hot {hot}\n")
+        };
+        let (samples, period) = ("# samples: 3500\n", "# period: 10101010\n");
+        assert_eq!(read(&of(samples, period, 3_000)).unwrap().unit, Some(10_101_010.0));
+        let twice = of(samples, period, 3_000).repeat(2);
+        assert_eq!(read(&twice).unwrap().total, 7_000.0 * 10_101_010.0);
+        assert_eq!(read(&of(&samples.repeat(2), period, 3_000)).unwrap().total, 35353535000.0);
+        assert!(read(&of(samples, "", 30_000)).is_ok(), "counts may be a clock's");
+        let waits = "# event: offcpu-time\n# samples: 9\nmain;read 3\n";
+        assert!(read(waits).is_ok(), "milliseconds, most of them 0");
+        let cut = &twice[..twice.len() - "main;hot 3000\n".len()];
+        for (text, line, why) in [
+            (
+                &*of(samples, period, 3),
+                2,
+                "3500 samples as this line has it, and the stacks have 503 ",
+            ),
+            (&of(samples, "", 3), 2, "3500 samples as this line has it, and the stacks have 503 "),
+            (&of(samples, period, 9_000), 2, "and the stacks have 9500 "),
+            (&of("# samples: 99999999\n", period, 3_000), 2, "99999999 samples"),
+            (&of("# samples: 3500\n# samples: 3400\n", period, 3_000), 3, "which is right"),
+            (&of(samples, "# period: 10\n# period: 9\n", 3_000), 4, "which is right"),
+            (&of(samples, "# period: 1e-300\n", 3_000), 3, "1 or more"),
+            (cut, 56, "7000 samples as this line has it, and the stacks have 4000"),
+            (&twice.replacen("hot 3000", "hot 3", 1), 2, "and the stacks have 503 "),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.line == line && error.what.contains(why), "{error}");
+        }
     }
 
     /// So many stacks are kept and no more, whatever their number in a text is.

@@ -509,6 +509,10 @@ impl<'w> Reader<'w> {
                 if self.kind == SampleKind::Waits {
                     line = format!("thread {tid};{line}");
                 }
+                // A sample without an address says nothing.
+                if line.is_empty() {
+                    continue;
+                }
                 if let Some(file) = places.first().and_then(|place| symbols.file_if_unnamed(*place))
                 {
                     *stacks.unnamed.entry(file).or_default() += samples;
@@ -525,8 +529,6 @@ impl<'w> Reader<'w> {
                 *lines.entry(line).or_default() += samples;
             }
             stacks.unread = symbols.unread_files().clone();
-            // A sample without an address says nothing.
-            lines.remove("");
             for (line, samples) in lines {
                 stacks.collapsed.push_str(&format!("{line} {samples}\n"));
             }
