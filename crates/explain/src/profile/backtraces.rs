@@ -15,6 +15,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::coverage::Coverage;
 use super::filled::filled_lines;
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
@@ -104,7 +105,7 @@ fn of_threads(taken_for: String) -> Form {
         taken_for,
         measure: ProfileMeasure::of_unit(MeasureUnit::Thread, None),
         weighing: Weighing::Unit(1.0),
-        is_excerpt: false,
+        coverage: Coverage::WHOLE,
     }
 }
 

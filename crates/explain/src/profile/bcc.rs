@@ -26,6 +26,7 @@
 //!
 //! Where it is missing, the functions may (see `read`).
 
+use super::coverage::Coverage;
 use super::filled::{filled_lines, is_digits};
 use super::form::{
     CodePart, EVENTS, Form, MeasureUnit, OFF_CPU, PROCESSOR, ProfileError, ProfileMeasure,
@@ -259,7 +260,7 @@ fn stacks_form(found: Option<Counting>, stacks: u64) -> Form {
             taken_for: format!("bcc's stacks, {stacks} stacks"),
             weighing: Weighing::Counts,
             measure: ProfileMeasure::UNTOLD,
-            is_excerpt: false,
+            coverage: Coverage::WHOLE,
         };
     };
     let unit = of.one.map_or(MeasureUnit::Sample, Sampling::weight_unit);
@@ -270,7 +271,7 @@ fn stacks_form(found: Option<Counting>, stacks: u64) -> Form {
             _ => Weighing::Unit(of.one.map_or(1.0, Sampling::sample_weight)),
         },
         measure: ProfileMeasure::of_unit(unit, Some(of.counts)).with_part(of.part),
-        is_excerpt: false,
+        coverage: Coverage::WHOLE,
     }
 }
 

@@ -22,6 +22,7 @@ use std::collections::{HashMap, HashSet};
 
 use dbdyno_model::random::key_of;
 
+use super::coverage::Coverage;
 use super::filled::{filled_lines, is_digits};
 use super::form::{
     Form, MeasureUnit, OFF_CPU, ProfileError, ProfileMeasure, Weighing, lowercase_letters,
@@ -222,7 +223,7 @@ fn form(map: &str, is_off_cpu: bool, unit: MeasureUnit, what: &str) -> Form {
         taken_for: format!("bpftrace map @{map}{of}, {what}"),
         measure: if is_off_cpu { off_cpu } else { ProfileMeasure::UNTOLD },
         weighing: if is_off_cpu { Weighing::Untold } else { Weighing::Counts },
-        is_excerpt: false,
+        coverage: Coverage::WHOLE,
     }
 }
 

@@ -16,7 +16,7 @@ use dbdyno_model::{
 };
 use dbdyno_stats as stats;
 
-use super::excerpt::Untold;
+use super::excerpt::{Untold, hidden_weight};
 use super::flame::{Text, frame_tree};
 use super::form::{MeasureUnit, ProfileError, ProfileMeasure};
 use super::nameless::Nameless;
@@ -108,8 +108,13 @@ pub fn difference(base: &[WeightedProfile], test: &[WeightedProfile]) -> Profile
     let dispersion = is_tested.then(|| dispersion(&sides, &pairs));
     let total_errors = PerArm::from_fn(|arm| total_error(sides[arm], &operations[arm]));
     let costs = Costs { sums: &sums, operations: &operations, whole, dispersion };
-    let mut functions: Vec<FunctionDifference> =
-        pairs.iter().map(|pair| costs.of(pair, &total_errors)).collect();
+    let mut functions: Vec<FunctionDifference> = Vec::with_capacity(pairs.len());
+    for pair in &pairs {
+        let hidden = PerArm::from_fn(|arm| {
+            hidden_weight(sides[arm].iter().map(|one| &one.profile), pair, arm)
+        });
+        functions.push(costs.of(pair, &hidden, &total_errors));
+    }
     let p_values: Vec<f64> = functions.iter().filter_map(|one| one.p_value).collect();
     let q_values = stats::benjamini_hochberg(&p_values);
     functions.iter_mut().zip(q_values).for_each(|(one, q)| one.q_value = Some(q));
@@ -313,11 +318,25 @@ impl Costs<'_> {
         (variance(Arm::Base) + variance(Arm::Test)).sqrt()
     }
 
-    fn of(&self, pair: &Pair, total_errors: &PerArm<f64>) -> FunctionDifference {
+    /// The difference of a pair, of which profiles that do not tell it may have hidden so much.
+    fn of(
+        &self,
+        pair: &Pair,
+        hidden: &PerArm<f64>,
+        total_errors: &PerArm<f64>,
+    ) -> FunctionDifference {
         let seen = PerArm::from_fn(|arm| samples(&self.sums[arm], &pair.names[arm]));
         let cost = PerArm::from_fn(|arm| self.cost(arm, seen[arm]));
         let error = self.dispersion.map(|dispersion| self.error(&seen, total_errors, dispersion));
         let weighted = cost.test - cost.base;
+        let hidden = PerArm::from_fn(|arm| self.cost(arm, hidden[arm]));
+        let interval = around(weighted, error.unwrap_or(f64::INFINITY));
+        // What is left is a difference even if all that is hidden is this function's.
+        let least = if weighted > 0.0 {
+            (weighted - hidden.base).max(0.0)
+        } else {
+            (weighted + hidden.test).min(0.0)
+        };
         let name = |arm: Arm| pair.names[arm].first().map_or("", |name| name);
         FunctionDifference {
             name: match pair.matched {
@@ -328,8 +347,12 @@ impl Costs<'_> {
             matched: pair.matched,
             share: PerArm::from_fn(|arm| seen[arm] / self.sums[arm].total),
             relative: cost.test / cost.base - 1.0,
-            weighted: around(weighted, error.unwrap_or(f64::INFINITY)),
-            p_value: error.map(|error| stats::normal_p_value(weighted / error)),
+            weighted: Interval {
+                low: interval.low - hidden.base,
+                high: interval.high + hidden.test,
+                ..interval
+            },
+            p_value: error.map(|error| stats::normal_p_value(least / error)),
             q_value: None,
             moved_within: None,
         }

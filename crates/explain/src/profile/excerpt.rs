@@ -9,6 +9,11 @@
 //! ```
 //!
 //! Such functions are kept by name, with what is known of them: the largest may be among them.
+//!
+//! How much is left out is known, and no function that is not named has more: one with 40 % on the
+//! other side, where this one leaves 3 % out, has become less, by 37 % at least. So much is
+//! claimed, and no more. Tables are rounded, so that what is left out is not nothing where the rows
+//! seem to add up to the whole.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,6 +22,21 @@ use dbdyno_model::{Arm, LEFT_OUT, PerArm, UntoldFunction, UntoldReason};
 
 use super::names::{Pair, match_functions};
 use super::samples::Profile;
+
+/// What functions of a pair may have, at most, of the profiles of a side that do not tell them.
+pub(super) fn hidden_weight<'p>(
+    side: impl Iterator<Item = &'p Profile>,
+    pair: &Pair,
+    arm: Arm,
+) -> f64 {
+    if pair.names.base.iter().chain(&pair.names.test).any(|name| **name == *LEFT_OUT) {
+        // Whatever this side has may be what the other one leaves out.
+        let is_alone = pair.names[arm].is_empty();
+        return if is_alone { side.map(|one| one.total).sum() } else { 0.0 };
+    }
+    let hiding = side.filter(|one| !tells(one, pair, arm));
+    hiding.fold(0.0, |sum, one| sum + one.left_out_most)
+}
 
 /// Functions that an excerpt does not tell, by their names on each side, those first that have the
 /// largest share of a side.
@@ -41,6 +61,9 @@ impl Untold {
             let name = pair.names.base.first().or(pair.names.test.first());
             let Some(name) = name.filter(|name| ***name != *LEFT_OUT) else { continue };
             if !lacking.base && !lacking.test {
+                continue;
+            }
+            if has_differed(sides, &sums, &pair) {
                 continue;
             }
             let share = PerArm::from_fn(|arm| share(&sides[arm], &pair, arm));
@@ -95,6 +118,19 @@ impl Untold {
     }
 }
 
+/// Whether the shares of a function differ, whatever it has of what is left out.
+fn has_differed(sides: &PerArm<Vec<&Profile>>, sums: &PerArm<Profile>, pair: &Pair) -> bool {
+    let least = PerArm::from_fn(|arm| {
+        let own = pair.names[arm].iter().filter_map(|name| sums[arm].own.get(name)).sum::<f64>();
+        own / sums[arm].total
+    });
+    let most = PerArm::from_fn(|arm| {
+        let hidden = hidden_weight(sides[arm].iter().copied(), pair, arm);
+        least[arm] + hidden / sums[arm].total
+    });
+    least.test > most.base || most.test < least.base
+}
+
 /// Whether a profile has a line of a function.
 fn tells(profile: &Profile, pair: &Pair, arm: Arm) -> bool {
     pair.names[arm].iter().any(|name| profile.own.contains_key(name))
@@ -109,4 +145,101 @@ fn share(side: &[&Profile], pair: &Pair, arm: Arm) -> Option<f64> {
         own += pair.names[arm].iter().filter_map(|name| one.own.get(name)).sum::<f64>();
     }
     (total > 0.0).then(|| own / total)
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::{FunctionDifference, ProfileDifference};
+
+    use super::super::difference::{WeightedProfile, difference};
+    use super::super::read::read;
+
+    /// Of two profiles without operations.
+    fn compared(base: &str, test: &str) -> ProfileDifference {
+        let of = |text: &str| [WeightedProfile { profile: read(text).unwrap(), operations: None }];
+        difference(&of(base), &of(test))
+    }
+
+    fn function<'d>(of: &'d ProfileDifference, name: &str) -> Option<&'d FunctionDifference> {
+        of.functions.iter().find(|one| one.name == name)
+    }
+
+    fn is_untold(of: &ProfileDifference, name: &str) -> bool {
+        of.untold.iter().any(|one| one.name == name) && function(of, name).is_none()
+    }
+
+    /// A report of 35 000 samples with these shares.
+    fn report(rows: &[(&str, f64)]) -> String {
+        let row = |(name, share): &(&str, f64)| format!("  {share:.2}%  m  m  [.] {name}\n");
+        let head = "# Samples: 35000 of event 'cpu-clock'\n# Event count (approx.): 353535\n";
+        head.to_owned() + &rows.iter().map(row).collect::<String>()
+    }
+
+    fn pprof(rows: usize, head: &str) -> String {
+        let row = |at: usize| format!("1.00s 2.86% {at}.01% 1.00s 2.86% main.g{at}\n");
+        let rows: String = (0..rows).map(row).collect();
+        format!(
+            "Type: cpu\nShowing nodes accounting for {head} of 35s total\nflat flat% sum% cum cum%\n\
+             15.00s 42.86% 42.86% 15.00s 42.86% hot\n{rows}"
+        )
+    }
+
+    fn flat(rows: usize) -> String {
+        let row = |at: usize| format!("10000   2.50%  100  g{at}\n");
+        let rows: String = (0..rows).map(row).collect();
+        format!(
+            "--- Execution profile ---\nTotal samples : 4000\n\nns percent samples top\n200000  \
+             50.00%  2000  hot\n{rows}"
+        )
+    }
+
+    /// With 97 % of the whole a table was taken for all of it, and the function that was cut off
+    /// was proved to be gone.
+    #[test]
+    fn what_may_be_in_the_rest_is_not_proved_to_be_gone() {
+        let rows: Vec<(String, f64)> = (0..20).map(|at| (format!("g{at}"), 2.86)).collect();
+        let rows: Vec<(&str, f64)> =
+            [("hot", 42.8)].into_iter().chain(rows.iter().map(|(n, s)| (&**n, *s))).collect();
+        for (whole, cut, last) in [
+            (report(&rows), report(&rows[..20]), "g19"),
+            (pprof(20, "35s, 100%"), pprof(19, "34s, 97.14%"), "main.g19"),
+            (pprof(20, "35s, 100%"), pprof(19, "35s, 100%"), "main.g19"),
+            (flat(20), flat(19), "g19"),
+        ] {
+            for (base, test) in [(&whole, &cut), (&cut, &whole)] {
+                let found = compared(base, test);
+                assert!(is_untold(&found, last), "{found:?}");
+                let changed = found.functions.iter().filter(|one| one.q_value.unwrap() < 0.5);
+                let names: Vec<&str> = changed.map(|one| one.name.as_str()).collect();
+                assert_eq!(names, Vec::<&str>::new(), "shares are of the whole on both sides");
+            }
+        }
+    }
+
+    /// What is left out has a share, and no function that is not named has more.
+    #[test]
+    fn of_what_is_gone_no_more_is_claimed_than_the_rest_leaves() {
+        let base = report(&[("work", 60.0), ("hot", 30.0), ("warm", 10.0)]);
+        let test = report(&[("work", 92.0)]);
+        let found = compared(&base, &test);
+        let hot = function(&found, "hot").unwrap();
+        assert!(hot.q_value.unwrap() < 0.001 && (hot.weighted.estimate + 0.3).abs() < 1e-9);
+        assert!((-0.22..-0.2).contains(&hot.weighted.high), "it may have 8 % yet: {hot:?}");
+        let found = compared(&test, &base);
+        let hot = function(&found, "hot").unwrap();
+        assert!(hot.q_value.unwrap() < 0.001 && (0.2..0.22).contains(&hot.weighted.low));
+        let found = compared(&base, &report(&[("work", 88.0)]));
+        assert!(is_untold(&found, "warm") && !is_untold(&found, "hot"), "{found:?}");
+    }
+
+    /// Rows that are rounded add up to less than the whole, and hide a small function.
+    #[test]
+    fn rounding_leaves_nothing_out_and_may_hide_little() {
+        let thirds = [("a", 33.33), ("b", 33.33), ("c", 33.33)];
+        let profile = read(&report(&thirds)).unwrap();
+        assert!(!profile.is_excerpt && profile.left_out_most > 0.0, "{profile:?}");
+        let found = compared(&report(&[("a", 99.99), ("b", 0.01)]), &report(&[("a", 100.0)]));
+        let gone = function(&found, "b").unwrap();
+        assert!(gone.q_value.unwrap() > 0.5 && gone.weighted.high > 0.0, "{gone:?}");
+    }
 }

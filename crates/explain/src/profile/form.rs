@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::coverage::Coverage;
+
 /// A line that is no stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileError {
@@ -51,8 +53,7 @@ pub(super) struct Form {
     pub(super) taken_for: String,
     pub(super) measure: ProfileMeasure,
     pub(super) weighing: Weighing,
-    /// Whether some of the samples are those of functions that are not told.
-    pub(super) is_excerpt: bool,
+    pub(super) coverage: Coverage,
 }
 
 /// What the weights of a profile count.

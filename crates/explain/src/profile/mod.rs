@@ -13,6 +13,7 @@ mod backtraces;
 mod bcc;
 mod bpftrace;
 mod counts;
+mod coverage;
 mod difference;
 mod excerpt;
 mod filled;

@@ -9,9 +9,10 @@
 //! Shares have two digits, and the number of samples as many as `12K` has: enough for a table, and
 //! who calls whom is not in it. Samples stand for as many events as their periods say, and shares
 //! are those of the events: where their count is told, functions have so many of it. Trees below a
-//! line are passed over. Where the shares of all lines are less than the whole, it is an excerpt,
-//! and the rest is put together. What `perf diff` prints looks alike, and has differences where a
-//! report has shares: it is refused, as are two events, whose samples cannot be added up.
+//! line are passed over. Where the shares of all lines are less than the whole by more than
+//! rounding explains, it is an excerpt, and the rest is put together. What `perf diff` prints looks
+//! alike, and has differences where a report has shares: it is refused, as are two events, whose
+//! samples cannot be added up, and a line of a function whose share cannot be read.
 //!
 //! What is copied from the screen of `perf report` has more: a sign before rows that can be opened,
 //! and a bar for scrolling behind them.
@@ -29,6 +30,7 @@ use std::collections::BTreeSet;
 
 use dbdyno_model::LEFT_OUT;
 
+use super::coverage::Coverage;
 use super::filled::{filled_lines, is_digits};
 use super::form::{
     CodePart, Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, plain_event, two_events,
@@ -39,8 +41,8 @@ use super::programs::Threads;
 use super::rate::{Sampling, perf_sampling};
 use super::stack::cut_name;
 
-/// The share of all samples from which on a report is taken for whole: lines are rounded.
-const WHOLE: f64 = 0.97;
+/// Half of the last digit of a share: it is printed in hundredths of a per cent.
+const SHARE_HALF: f64 = 5e-5;
 
 /// What a report tells.
 #[derive(Debug, PartialEq)]
@@ -170,6 +172,7 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
                 tables.row(number, whole)?;
                 Some(row)
             }
+            None if is_unreadable(line) => return Err(ProfileError::new(number, UNREADABLE)),
             None => {
                 tables.other(number, line)?;
                 function_of_top(line).filter(|_| head.screens > 0)
@@ -181,16 +184,17 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         return Ok(None);
     }
     let programs = threads.into_programs();
-    tables.whole(rows.iter().map(|row| row.weight).sum())?;
+    tables.whole(rows.iter().map(|row| row.weight).sum(), rows.len())?;
     let (whole, sample, unit) = head.whole();
     let told: f64 = rows.iter().map(|row| row.weight).sum();
     let count = rows.iter().map(|row| &row.name).collect::<BTreeSet<_>>().len();
+    let rounding = rows.len() as f64 * SHARE_HALF;
     for row in &mut rows {
         row.weight *= whole;
         row.program = programs.get(row.program).copied().unwrap_or(row.program);
     }
-    let is_excerpt = told < WHOLE;
-    if is_excerpt {
+    let coverage = Coverage::of_table(told * whole, whole, rounding * whole);
+    if coverage.is_excerpt {
         let weight = (1.0 - told) * whole;
         rows.push(Row { program: "", name: LEFT_OUT.into(), weight });
     }
@@ -201,10 +205,14 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         taken_for: format!("{tool}{of}, {count} functions, {told:.1} % of it{}", head.lost),
         measure: ProfileMeasure::of_unit(unit, head.event).with_part(head.part),
         weighing: Weighing::Unit(sample),
-        is_excerpt,
+        coverage,
     };
     Ok(Some(Report { rows, form }))
 }
+
+/// Why a row is refused whose share is no number.
+const UNREADABLE: &str = "this line of a function has a share that cannot be read; a share is \
+                          `26.38%`: give what `perf report --stdio` has printed";
 
 /// A group of events has a column of shares for each, below one name.
 fn group_refused(number: usize, group: &str) -> ProfileError {
@@ -248,7 +256,16 @@ fn begins_with_share(text: &str) -> bool {
 /// `26.38%`, in some languages `26,38%`.
 fn percent(word: &str) -> Option<f64> {
     let number = word.strip_suffix('%')?;
-    number.parse::<f64>().ok().or_else(|| number.replace(',', ".").parse::<f64>().ok())
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit() || b".,".contains(&byte));
+    if is_number { number.replace(',', ".").parse::<f64>().ok() } else { None }
+}
+
+/// Whether a line is one of a function, and begins with a share that is no number.
+fn is_unreadable(line: &str) -> bool {
+    let line = line.trim_start();
+    let mut words = line.split_whitespace();
+    words.next().is_some_and(|word| word.ends_with('%') && percent(word).is_none())
+        && ["[.]", "[k]", "[g]", "[u]"].iter().any(|mark| words.clone().any(|word| word == *mark))
 }
 
 /// The header of `perf diff`, or a line with a share and a difference: `19.76%  +3.20%  mysqld …`.
@@ -339,13 +356,13 @@ impl Tables {
         ProfileError::new(number, what)
     }
 
-    /// Shares of one profile are no more than all of it.
-    fn whole(&self, told: f64) -> Result<(), ProfileError> {
-        if told <= ALL_MOST {
+    /// Shares of one profile are no more than all of it, in so many rows.
+    fn whole(&self, told: f64, rows: usize) -> Result<(), ProfileError> {
+        if told <= (1.0 + rows as f64 * SHARE_HALF).min(ALL_MOST) {
             return Ok(());
         }
         let what = format!(
-            "shares of functions add up to {:.0} % from here on: these are several tables, or lines \
+            "shares of functions add up to {:.1} % from here on: these are several tables, or lines \
              that stand twice; leave one table in the file, as `perf report --stdio` has printed it",
             100.0 * told
         );
@@ -353,7 +370,7 @@ impl Tables {
     }
 }
 
-/// Shares of a whole are no more than this: they are rounded.
+/// Shares of a whole are no more than this, however many there are: they are rounded.
 const ALL_MOST: f64 = 1.05;
 
 /// Where the columns of a report are, as its head names them: those of shares are not counted.
@@ -531,8 +548,24 @@ mod tests {
             assert_eq!(error.line, line, "{error}");
             assert!(error.what.contains("a second table"), "{error}");
         }
+        let little = "  60.00%  m  [.] a\n  40.00%  m  [.] b\n  3.00%  m  [.] c\n";
+        assert!(read(little).unwrap_err().what.contains("add up to 103.0 %"));
         let twice = "  90.00%  m  [.] a\n  80.00%  m  [.] b\n";
-        assert!(read(twice).unwrap_err().what.contains("add up to 170 %"));
+        assert!(read(twice).unwrap_err().what.contains("add up to 170.0 %"));
+    }
+
+    /// A row whose share cannot be read was passed over, and the rest was called an excerpt.
+    #[test]
+    fn a_share_that_cannot_be_read_is_refused_with_its_line() {
+        let of = |share: &str| {
+            let row = format!("    {share}  m  m  [.] hot\n");
+            read(&format!("# Samples: 4K of event 'cycles'\n    40.00%  m  m  [.] f\n{row}")).err()
+        };
+        assert_eq!(of("30.00%"), None);
+        for share in ["nan%", "3O.00%", "inf%", "3e1%", "%"] {
+            let error = of(share).unwrap();
+            assert!(error.line == 3 && error.what.contains("cannot be read"), "{error}");
+        }
     }
 
     /// Rows that can be opened have a sign, and all of them the bar for scrolling behind them.

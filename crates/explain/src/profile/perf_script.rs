@@ -7,13 +7,16 @@
 //!      sleep 7  5.25:   691 cycles:u:  7fa9550eeaa3 main+0xf3 (/usr/bin/x)    without stacks
 //! ```
 //!
-//! A sample stands for as many events as its period says. All samples of a text have periods or none
-//! has, and each has a header or none has: others would count for what is next to them. Text of other tools has lines that look
-//! like some of these: nearly all lines must be headers and frames, or nothing is read.
+//! A sample stands for as many events as its period says. All samples of a text have periods or
+//! none has, and each has a header or none has: others would count for what is next to them.
+//!
+//! Text of other tools has lines that look like some of these: nearly all lines must be headers and
+//! frames, or nothing is read.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::coverage::Coverage;
 use super::filled::{filled_lines, is_digits};
 use super::form::{
     CodePart, Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, plain_event, two_events,
@@ -285,7 +288,7 @@ pub(super) fn each_stack(
             .with_part(part.unwrap_or_default())
             .with_gap(gap_us),
         weighing: Weighing::Periods,
-        is_excerpt: false,
+        coverage: Coverage::WHOLE,
     })
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dbdyno_model::FunctionPlace;
 
 use super::counts::weight_of_sample;
+use super::coverage::Coverage;
 use super::filled::filled_lines;
 use super::form::{
     ALLOCATIONS, EVENT_LINE, Form, MeasureUnit, PERIOD_LINE, ProfileError, ProfileMeasure,
@@ -203,7 +204,7 @@ fn collapsed(
     };
     let stacks = counted.stacks;
     let taken_for = format!("collapsed stacks{of}, {stacks} of them");
-    Ok(Form { taken_for, measure: head.measure(), weighing, is_excerpt: false })
+    Ok(Form { taken_for, measure: head.measure(), weighing, coverage: Coverage::WHOLE })
 }
 
 /// Stacks that are kept until it is known how often each was seen, at most: some 2 MiB.
@@ -552,7 +553,7 @@ impl Sums {
             Weighing::Untold => None,
             Weighing::Unit(unit) => Some(unit),
         };
-        let Form { mut taken_for, mut measure, is_excerpt, weighing } = form;
+        let Form { mut taken_for, mut measure, coverage, weighing } = form;
         match unit {
             Some(unit) if weighing == Weighing::Counts && unit > 1.0 => {
                 taken_for +=
@@ -575,7 +576,8 @@ impl Sums {
             own,
             by_caller: by_caller.collect(),
             total: self.total,
-            is_excerpt,
+            is_excerpt: coverage.is_excerpt,
+            left_out_most: coverage.left_out_most,
             measure,
             taken_for,
             programs: programs.busy_shares(),
@@ -935,11 +937,16 @@ mod tests {
         assert_eq!(own.iter().find(|(name, _)| name == "c.D").unwrap().1, 3e8);
         assert_eq!(taken_for, "async-profiler's text of time, 2 stacks, 98.3 % of it");
         let profile = read(&java("", "ns")).unwrap();
-        assert_eq!((profile.total / profile.unit.unwrap()).round(), 493.0, "as many alike");
-        let half = java("", "ns").replace("--- 300000000 ns (45.22%), 248 samples", "");
+        assert_eq!(
+            (profile.total / profile.unit.unwrap()).round(),
+            501.0,
+            "as many alike, of 496 in the stacks"
+        );
+        let half =
+            java("", "ns").replace("--- 300000000 ns (45.22%), 248 samples\n  [ 0] c.D\n", "");
         assert!(read(&half).unwrap().is_excerpt);
         let mixed = java("", "ns") + &java("", "bytes");
-        assert!(read(&mixed).unwrap_err().what.contains("in ns above, and in bytes here"));
+        assert!(read(&mixed).unwrap_err().what.contains("a second report begins here"));
         let both = offcputime.clone()
             + "Sampling at 49 Hertz of all threads by user stack.\n    f\n    5\n";
         assert!(read(&both).unwrap_err().what.contains("off-CPU time above, and processor time"));

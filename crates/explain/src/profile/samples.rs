@@ -29,6 +29,9 @@ pub struct Profile {
     pub total: f64,
     /// Whether it is an excerpt: some of the samples are those of functions that are not told.
     pub is_excerpt: bool,
+    /// What functions that are not told weigh together, at most: what is left out, and what
+    /// rounding hides.
+    pub left_out_most: f64,
     /// What weights count.
     pub measure: ProfileMeasure,
     /// What the text was taken for, in words.
@@ -60,6 +63,7 @@ impl Profile {
             by_caller: BTreeMap::new(),
             total: 0.0,
             is_excerpt: false,
+            left_out_most: 0.0,
             measure: ProfileMeasure::UNTOLD,
             taken_for: String::new(),
             programs: Vec::new(),

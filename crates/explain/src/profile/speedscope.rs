@@ -22,6 +22,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
+use super::coverage::Coverage;
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing, check_weights};
 use super::programs::Sighting;
 use super::ruby::BlockLines;
@@ -238,7 +239,7 @@ pub(super) fn each_stack(
         taken_for: format!("JSON of speedscope, {count} profiles in {unit}"),
         measure,
         weighing: if is_traced || unit != "none" { Weighing::Periods } else { Weighing::Counts },
-        is_excerpt: false,
+        coverage: Coverage::WHOLE,
     })
 }
 

@@ -57,6 +57,11 @@ impl<'t> Stack<'t> {
         Ok(())
     }
 
+    /// How many functions are in it.
+    pub(super) fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
