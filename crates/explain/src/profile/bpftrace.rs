@@ -127,6 +127,11 @@ enum Fall {
     Parts,
 }
 
+const LEFT_OUT_HERE: &str = "stacks were left out here, so that nothing can be said of the whole; \
+                             give all that bpftrace has printed";
+const NO_BEGINNING: &str = "the beginning of this stack is missing: `@[`; give all that bpftrace \
+                            has printed";
+
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
@@ -139,16 +144,16 @@ pub(super) fn each_stack(
     for (number, line) in filled_lines(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
         if is_left_out(line) {
-            return Err(wrong(
-                "stacks were left out here, so that nothing can be said of the whole; give all that \
-                 bpftrace has printed",
-            ));
+            return Err(wrong(LEFT_OUT_HERE));
         }
         let (mut rest, mut is_first) = (line, false);
         if begun.is_none() {
             let Some((name, behind)) = name_of_map(line) else {
                 if line.starts_with("Tracing") && tells_off_cpu(line) {
                     (is_off_cpu, unit_ns) = (true, told_unit_ns(line));
+                }
+                if ends_key(line) {
+                    return Err(wrong(NO_BEGINNING));
                 }
                 if !line.trim().is_empty() {
                     prints.part();
@@ -227,6 +232,12 @@ fn form(map: &str, is_off_cpu: bool, unit: MeasureUnit, what: &str) -> Form {
     }
 }
 
+/// Whether a line is the last one of a key: `]: 36`, `, mysqld]: 36`.
+fn ends_key(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with([']', ',']) && line.contains("]:")
+}
+
 /// In which unit of time a script counts, if it says so: `Tracing nanosecond time in …`, or a map
 /// that is called `offcpu_us`.
 fn told_unit_ns(text: &str) -> Option<f64> {
@@ -273,6 +284,20 @@ fn frame(line: &str) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::super::read::read;
+
+    /// A text that was cut at its beginning lost the stack that stood there, with its count.
+    #[test]
+    fn a_stack_without_a_beginning_or_a_count_is_refused_with_its_line() {
+        let stack = |count: &str| format!("@[\n    f+1\n    main+5\n, mysqld]: {count}\n");
+        let whole = stack("3000") + &stack("7");
+        assert_eq!(read(&whole).unwrap().total, 3_007.0);
+        let cut = read(whole.strip_prefix("@[\n    f+1\n").unwrap()).unwrap_err();
+        assert!(cut.line == 2 && cut.what.contains("beginning of this stack"), "{cut}");
+        for count in ["-9", "9e3", "9,000", "nan", "", "99999999999999999999"] {
+            let error = read(&(stack(count) + &stack("7"))).unwrap_err();
+            assert!(error.line == 4 && error.what.contains("how often"), "{count:?} {error}");
+        }
+    }
 
     /// A map that is printed each second and not cleared has all that it had.
     #[test]
