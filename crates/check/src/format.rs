@@ -34,6 +34,7 @@ mod jepsen_json;
 mod jepsen_log;
 mod json;
 mod list;
+mod one_form;
 mod operations;
 mod posted;
 mod sessions;

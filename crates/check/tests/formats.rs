@@ -68,6 +68,40 @@ fn a_text_and_a_number_of_the_same_letters_are_not_one_in_silence() {
     assert_eq!(anomaly(&read(&texts), Level::Serializable), "");
 }
 
+/// A key in two forms was two keys, so that a lost update of one of them held.
+#[test]
+fn a_word_of_text_and_a_name_of_dbcop_stand_in_one_form() {
+    let text = |key: &str, value: &str| {
+        format!("w(x,1,0,0)\nr(x,1,1,1)\nw(x,2,1,1)\nr({key},{value},2,2)\nw({key},3,2,2)\n")
+    };
+    assert_eq!(anomaly(&read(&text("x", "1")), Level::Serializable), "lost update");
+    for (key, value) in [("\"x\"", "1"), (":x", "1"), ("x", "\"1\""), ("x", "\"01\"")] {
+        let refused = read_history(text(key, value).as_bytes()).unwrap_err().to_string();
+        assert!(refused.starts_with("line 4, column 3: "), "{refused}");
+        assert!(refused.contains("another form"), "{refused}");
+    }
+    let dbcop = |variable: &str, version: &str| {
+        format!(
+            "[[{{\"events\": [{{\"Write\": {{\"variable\": 0, \"version\": 1}}}}], \"committed\": \
+             true}}],\n[{{\"events\": [{{\"Read\": {{\"variable\": {variable}, \"version\": \
+             {version}}}}}], \"committed\": true}}]]"
+        )
+    };
+    assert_eq!(anomaly(&read(&dbcop("0", "1")), Level::Serializable), "");
+    for (variable, version, what) in [
+        ("\"0\"", "1", "another form"),
+        ("[0]", "1", "no key"),
+        ("0", "\"1\"", "one form"),
+        ("0", "[1]", "no value"),
+        ("0", "true", "no value"),
+        ("0", "1.5", "no value"),
+    ] {
+        let refused = read_history(dbcop(variable, version).as_bytes()).unwrap_err().to_string();
+        assert!(refused.starts_with("session 1, transaction 0: "), "{refused}");
+        assert!(refused.contains(what), "{refused}");
+    }
+}
+
 /// Keys and values that Clojure has for equal were two, so that a read of what the other spelling
 /// wrote was a garbage read, and a lost update one of two keys.
 #[test]

@@ -14,7 +14,7 @@
 use serde_json::Value;
 
 use super::fields::{flag_of, list_in};
-use super::jepsen_json::number_written;
+use super::one_form::OneForm;
 use super::sessions::{SessionOperation, Transaction, build_history};
 use crate::bad_input::{BadInput, bad_input_at, bad_json};
 use crate::history::{History, Origin, Times, TransactionOutcome};
@@ -108,7 +108,7 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
         let what = "a history of dbcop is a list of sessions".to_owned();
         return Err(wrong("all of it".to_owned(), what));
     };
-    let mut sessions = Vec::new();
+    let (mut sessions, mut forms) = (Vec::new(), OneForm::default());
     for (number, session) in listed.iter().enumerate() {
         let mut all = Vec::new();
         let listed = list_in(session, "a session");
@@ -120,7 +120,7 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
                 let what = "a transaction needs \"events\", a list".to_owned();
                 return Err(wrong(place(), what));
             };
-            let ops = events.iter().filter_map(|event| of_json(event).transpose());
+            let ops = events.iter().filter_map(|event| of_json(event, &mut forms).transpose());
             let ops = ops.collect::<Result<_, String>>().map_err(|what| wrong(place(), what))?;
             let name = if transaction["committed"].is_null() { "success" } else { "committed" };
             let committed = flag_of(transaction, name).map_err(|what| wrong(place(), what))?;
@@ -141,29 +141,22 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
 }
 
 /// An event; none if it did not succeed: it read or wrote nothing.
-fn of_json(event: &Value) -> Result<Option<SessionOperation>, String> {
-    let forms = (event.get("Write"), event.get("Read"), flag_of(event, "write")?);
+fn of_json(event: &Value, forms: &mut OneForm) -> Result<Option<SessionOperation>, String> {
+    let notation = (event.get("Write"), event.get("Read"), flag_of(event, "write")?);
     let has_succeeded = flag_of(event, "success")? != Some(false);
-    let (body, version, is_write) = match forms {
+    let (body, version, is_write) = match notation {
         (Some(body), None, None) => (body, "version", true),
         (None, Some(body), None) => (body, "version", false),
         (None, None, Some(true)) => (event, "value", true),
         (None, None, Some(false)) => (event, "value", false),
         _ => return Err(format!("{event} is no event; there are Read and Write")),
     };
-    let key = match &body["variable"] {
-        Value::Number(number) => number_written(number),
-        // A text of digits is another variable than the number.
-        Value::String(name) if name.parse::<f64>().is_ok() => format!("{name:?}"),
-        Value::String(name) => name.clone(),
-        _ => return Err(format!("{event} has no variable")),
-    };
+    let key = forms.key(&body["variable"]).map_err(|what| format!("{event}: {what}"))?;
     let value = match body.get(version) {
         None => return Err(format!("{event} has no {version}")),
         Some(Value::Null) if is_write => return Err(format!("{event} writes no version")),
         Some(Value::Null) => None,
-        Some(Value::Number(number)) => Some(number_written(number)),
-        Some(other) => Some(other.to_string()),
+        Some(value) => Some(forms.value(&key, value).map_err(|what| format!("{event}: {what}"))?),
     };
     let event = match value {
         Some(value) if is_write => SessionOperation::Write { key, value },

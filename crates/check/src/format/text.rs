@@ -15,14 +15,14 @@
 //! Transactions end in the order of their last lines; there are no times. What a key held at the
 //! beginning is `null`, or a `0` that no transaction writes.
 //!
-//! Keys, values and transactions may be any words here. In the artifacts they are integers, and
+//! Keys, values and transactions may be any words here, each in one form: `"x"` beside `x` is refused. In the artifacts they are integers, and
 //! the readers there parse them (`Long.parseLong` of `TextHistoryLoader`): `01` and `+1` are 1.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::bad_input::{BadInput, bad_input_at, txn};
-use crate::builder::Builder;
+use crate::builder::{Builder, NameForm, NameForms};
 use crate::history::{
     History, INITIAL, Op, OperationKind, Origin, Times, TransactionOutcome, UNKNOWN, WriteId,
 };
@@ -46,9 +46,44 @@ struct TransactionLines<'a> {
     last: usize,
 }
 
+/// Marks by which a word may be a text or a keyword.
+const MARKS: [char; 2] = ['"', ':'];
+
+/// In which forms a file has its keys, and the values of each key.
+#[derive(Default)]
+struct WordForms {
+    keys: NameForms,
+    values: HashMap<String, NameForms>,
+}
+
+impl WordForms {
+    fn require_form(&mut self, line: &Line<'_>) -> Result<(), String> {
+        let (key, form) = name_and_form(&line.key);
+        self.keys.require_form(key, form)?;
+        let values = self.values.entry(key.to_owned()).or_default();
+        for value in [Some(line.value), line.prev].into_iter().flatten() {
+            let (value, form) = name_and_form(value);
+            values.require_form(&as_number(value), form)?;
+        }
+        Ok(())
+    }
+}
+
+/// `"x"` and `:x` as `x`, and which of them it is.
+fn name_and_form(word: &str) -> (&str, NameForm) {
+    if let Some(name) = word.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        (name, NameForm::Text)
+    } else if let Some(name) = word.strip_prefix(':') {
+        (name, NameForm::Keyword)
+    } else {
+        (word, NameForm::Bare)
+    }
+}
+
 pub(super) fn read(text: &str) -> Result<History, BadInput> {
     let mut all: Vec<TransactionLines<'_>> = Vec::new();
     let mut known: HashMap<(u32, Cow<'_, str>), usize> = HashMap::new();
+    let mut forms = text.contains(MARKS).then(WordForms::default);
     for (at, line) in text.lines().enumerate() {
         let number = at + 1;
         let body = line.trim();
@@ -92,7 +127,15 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
                 return Err(bad_input_at(number, 1, what));
             }
             Some(outcome) => all[place].outcome = outcome,
-            None => all[place].ops.push(operation(word, &parts, number)?),
+            None => {
+                let line = operation(word, &parts, number)?;
+                if let Some(forms) = &mut forms {
+                    forms
+                        .require_form(&line)
+                        .map_err(|what| bad_input_at(number, parts[0].0, what))?;
+                }
+                all[place].ops.push(line);
+            }
         }
     }
     all.sort_by_key(|collected| collected.last);

@@ -13,7 +13,8 @@
 //! which reads see as one that `isDead`. A write that did not succeed wrote nothing. A search
 //! tells the rows that it found, alive and dead; of the other keys of the history within its bounds
 //! it saw that there was no row. The initial transaction is what keys held at the beginning; where
-//! there is none, a value that none wrote is, as Viper has it, but only one of each key.
+//! there is none, a value that none wrote is, as Viper has it, but only one of each key. So the
+//! values of a key stand in one form: the text `"1"` beside the number 1 would be such a value.
 //!
 //! Facts: Zhang et al., *Viper*, EuroSys 2023, its parser and the client that writes the logs.
 
@@ -22,7 +23,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 use super::fields::{count_of, flag_of, list_in};
-use super::jepsen_json::number_written;
+use super::one_form::OneForm;
 use super::sessions::{SessionOperation, Transaction, build_from_parts, op_of};
 use crate::bad_input::{BadInput, bad_input_at};
 use crate::builder::Builder;
@@ -84,6 +85,7 @@ struct All {
     /// What the initial transaction wrote.
     initial: HashMap<String, String>,
     has_initial: bool,
+    forms: OneForm,
 }
 
 impl All {
@@ -96,7 +98,8 @@ impl All {
         let ops = list_in(&value["value"], "value")?;
         let mut parts = Vec::new();
         for (at, op) in ops.iter().enumerate() {
-            operation(op, &mut parts).map_err(|what| format!("operation {}: {what}", at + 1))?;
+            let told = operation(op, &mut self.forms, &mut parts);
+            told.map_err(|what| format!("operation {}: {what}", at + 1))?;
         }
         if flag_of(value, "isInitial")? == Some(true) {
             self.has_initial = true;
@@ -233,12 +236,12 @@ fn part_of<'a>(op: &'a Value, name: &str, place: usize) -> Result<&'a Value, Str
 }
 
 /// One operation, as an array or as an object.
-fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
+fn operation(op: &Value, forms: &mut OneForm, parts: &mut Vec<Part>) -> Result<(), String> {
     let word = part_of(op, "opType", 0)?.as_str().unwrap_or_default();
     if word == "range" {
-        return search(op, parts);
+        return search(op, forms, parts);
     }
-    let key = key_of(part_of(op, "key", 1)?)?;
+    let key = forms.key(part_of(op, "key", 1)?)?;
     let value = part_of(op, "value", 2)?;
     let read = match word {
         "r" => Some(value),
@@ -250,9 +253,10 @@ fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
             ));
         }
     };
-    parts.extend(read.map(|value| {
-        Part::Told(SessionOperation::Read { key: key.clone(), value: value_of(value) })
-    }));
+    if let Some(value) = read {
+        let value = value_of(&key, value, forms)?;
+        parts.push(Part::Told(SessionOperation::Read { key: key.clone(), value }));
+    }
     let place = if word == "w" { 3 } else { 5 };
     let is_done = match part_of(op, "succ", place) {
         Err(_) => true,
@@ -260,21 +264,22 @@ fn operation(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
         Ok(other) => return Err(format!("\"succ\" is {other}; it is true or false")),
     };
     if word != "r" && is_done {
-        let value = value_of(value).unwrap_or_else(|| "0".to_owned());
+        let value = value_of(&key, value, forms)?.unwrap_or_else(|| "0".to_owned());
         parts.push(Part::Told(SessionOperation::Write { key, value }));
     }
     Ok(())
 }
 
-fn search(op: &Value, parts: &mut Vec<Part>) -> Result<(), String> {
+fn search(op: &Value, forms: &mut OneForm, parts: &mut Vec<Part>) -> Result<(), String> {
     let bounds = [bound_of(part_of(op, "key1", 1)?)?, bound_of(part_of(op, "key2", 2)?)?];
     let mut found = HashSet::new();
     for (name, place) in [("liveKVs", 3), ("deadKVs", 4)] {
         for row in list_in(part_of(op, name, place)?, name)? {
-            let key = key_of(&row["id"])?;
+            let key = forms.key(&row["id"])?;
             found.insert(key.clone());
             let value = row.get("val").ok_or("a row that was found has no \"val\"")?;
-            parts.push(Part::Told(SessionOperation::Read { key, value: value_of(value) }));
+            let value = value_of(&key, value, forms)?;
+            parts.push(Part::Told(SessionOperation::Read { key, value }));
         }
     }
     parts.push(Part::Search(Search { low: bounds[0], high: bounds[1], found }));
@@ -290,26 +295,13 @@ fn bound_of(value: &Value) -> Result<Option<i64>, String> {
     }
 }
 
-fn key_of(value: &Value) -> Result<String, String> {
+/// A value of a key; nil and 0 are what was there before anybody wrote.
+fn value_of(key: &str, value: &Value, forms: &mut OneForm) -> Result<Option<String>, String> {
     match value {
-        Value::String(name) if name.parse::<f64>().is_ok() => Ok(format!("{name:?}")),
-        Value::String(name) => Ok(name.clone()),
-        Value::Number(number) => Ok(number_written(number)),
-        _ => Err("it has no key".to_owned()),
-    }
-}
-
-/// A value; nil and 0 are what was there before anybody wrote.
-fn value_of(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::Number(number) if number.as_u64() == Some(0) => None,
-        Value::String(word) if word == "nil" => None,
-        // A text of digits is another value than the number.
-        Value::String(word) if word.parse::<f64>().is_ok() => Some(format!("{word:?}")),
-        Value::String(word) => Some(word.clone()),
-        Value::Number(number) => Some(number_written(number)),
-        other => Some(other.to_string()),
+        Value::Null => Ok(None),
+        Value::Number(number) if number.as_u64() == Some(0) => Ok(None),
+        Value::String(word) if word == "nil" => Ok(None),
+        value => forms.value(key, value).map(Some),
     }
 }
 
@@ -368,5 +360,40 @@ mod tests {
         assert_eq!((history.op_count(), history.txn(0).times.commit_return_ns), (3, 35));
         let wrong = read(&[("J1.log", r#"{"value": [["x", 1, 2]]}"#)]).unwrap_err().to_string();
         assert!(wrong.starts_with("J1.log, line 1, column 1: operation 1: \"x\""), "{wrong}");
+    }
+
+    /// Each was taken for what the key held at the beginning, so that a lost update held.
+    #[test]
+    fn a_value_or_a_key_in_another_form_is_refused_where_it_stands() {
+        let refused = |read: &str| {
+            let write = r#"{"value": [["w", 5, 1]]}"#;
+            let other = format!("\n{{\"value\": [[\"w\", \"x\", 7], {read}]}}");
+            read_logs(&[write, &other]).unwrap_err().to_string()
+        };
+        for value in ["\"1\"", "\"1 \"", "\"a\"", "\"0\""] {
+            let told = refused(&format!("[\"r\", 5, {value}]"));
+            assert!(told.starts_with("J2.log, line 2, column 1: operation 2: "), "{told}");
+            assert!(told.contains("a text") && told.contains("one form"), "{told}");
+        }
+        for value in ["[1]", "{\"a\": 1}", "true", "1.5", "1e25"] {
+            let told = refused(&format!("[\"r\", 5, {value}]"));
+            assert!(told.contains("a whole number or a text"), "{told}");
+        }
+        let told = refused("[\"w\", \"5\", 2]");
+        assert!(told.contains("5 stands here in another form"), "{told}");
+        let told = refused("[\"range\", 1, 9, [{\"id\": 5, \"val\": \"1\"}], []]");
+        assert!(told.contains("one form"), "{told}");
+        for whole in
+            ["[\"r\", 5, 1.0]", "[\"r\", 5, \"nil\"]", "[\"r\", 5, 0]", "[\"r\", 6, \"a\"]"]
+        {
+            let line = format!("{{\"value\": [{whole}]}}");
+            assert!(read_logs(&[r#"{"value": [["w", 5, 1]]}"#, &line]).is_ok(), "{whole}");
+        }
+    }
+
+    fn read_logs(logs: &[&str]) -> Result<History, BadInput> {
+        let named: Vec<(&str, &str)> =
+            ["J1.log", "J2.log"].into_iter().zip(logs.iter().copied()).collect();
+        read(&named)
     }
 }
