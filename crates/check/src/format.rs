@@ -38,6 +38,7 @@ mod one_form;
 mod operations;
 mod posted;
 mod sessions;
+mod stated_counts;
 mod text;
 mod viper;
 

@@ -601,6 +601,43 @@ fn damaged_files_of_dbcop_are_refused_by_the_byte() {
     assert!(read_history(&odd).unwrap_err().what.contains("7 where 0 or 1 should be"));
 }
 
+/// A session that was lost took its lost update with it, and the rest held.
+#[test]
+fn a_file_of_dbcop_has_what_it_says_that_it_has() {
+    let json = |params: &str| {
+        let events = "{\"events\": [{\"write\": true, \"variable\": 0, \"value\": V, \
+                      \"success\": true}], \"success\": true}";
+        let one = |value: &str| events.replace('V', value);
+        format!(
+            "{{\"params\": {params}, \"data\": [[{}, {}], [{}, {}]]}}",
+            one("1"),
+            one("2"),
+            one("3"),
+            one("4")
+        )
+    };
+    let stated = |name: &str, count: &str| json(&format!("{{\"{name}\": {count}}}"));
+    for (name, fits) in
+        [("n_node", "2"), ("n_variable", "7"), ("n_transaction", "2"), ("n_event", "1")]
+    {
+        read(&stated(name, fits));
+        let text = read_history(stated(name, "\"2\"").as_bytes()).unwrap_err().to_string();
+        assert!(text.starts_with(&format!("params: \"{name}\" is \"2\"; it is a whole")), "{text}");
+        let none = read_history(stated(name, "0").as_bytes()).unwrap_err().to_string();
+        assert!(none.starts_with(&format!("params: {name} is 0, and there are ")), "{none}");
+    }
+    let lost = read_history(stated("n_node", "3").as_bytes()).unwrap_err().to_string();
+    assert!(lost.starts_with("params: n_node is 3, and there are 2 sessions"), "{lost}");
+    assert!(read_history(json("3").as_bytes()).unwrap_err().to_string().contains("no object"));
+    let bytes = write_history(&read("w(x,1,0,0)\nr(x,1,1,1)\nr(x,1,1,2)"), Format::Dbcop).unwrap();
+    for (word, other) in [(1, 1), (1, 3), (2, 0), (3, 1), (4, 0)] {
+        let mut contradicted = bytes.clone();
+        contradicted[8 * word] = other;
+        let told = read_history(&contradicted).unwrap_err();
+        assert_eq!(told.place, "bytes 0 to 39", "word {word}: {told}");
+    }
+}
+
 #[test]
 fn a_verdict_is_there_for_every_level_whatever_the_format() {
     for level in Level::ALL.into_iter().filter(|level| *level >= Level::ReadUncommitted) {

@@ -13,6 +13,7 @@
 //! that no transaction writes is what a variable held at the beginning.
 
 use super::sessions::{SessionOperation, Transaction, build_history};
+use super::stated_counts::StatedCounts;
 use crate::bad_input::BadInput;
 use crate::history::{History, Origin, Times, TransactionOutcome};
 
@@ -27,7 +28,14 @@ pub(super) fn is_it(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<History, BadInput> {
-    let mut input = Input { bytes, at: 40 };
+    let mut input = Input { bytes, at: 0 };
+    let _id = input.word()?;
+    let stated = StatedCounts {
+        sessions: Some(input.word()?),
+        variables: Some(input.word()?),
+        transactions: Some(input.word()?),
+        events: Some(input.word()?),
+    };
     for _ in 0..3 {
         input.text()?;
     }
@@ -44,6 +52,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<History, BadInput> {
     if input.at < bytes.len() {
         return input.bad("more bytes than the history says");
     }
+    let contradicted = |what| BadInput { place: "bytes 0 to 39".to_owned(), what };
+    stated.require(&sessions).map_err(contradicted)?;
     build_history(&sessions)
 }
 

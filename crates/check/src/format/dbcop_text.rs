@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::fields::{flag_of, list_in};
 use super::one_form::OneForm;
 use super::sessions::{SessionOperation, Transaction, build_history};
+use super::stated_counts::StatedCounts;
 use crate::bad_input::{BadInput, bad_input_at, bad_json};
 use crate::history::{History, Origin, Times, TransactionOutcome};
 
@@ -108,6 +109,9 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
         let what = "a history of dbcop is a list of sessions".to_owned();
         return Err(wrong("all of it".to_owned(), what));
     };
+    let params = if value.is_array() { &Value::Null } else { &value["params"] };
+    let stated = StatedCounts::from_params(params);
+    let stated = stated.map_err(|what| wrong("params".to_owned(), what))?;
     let (mut sessions, mut forms) = (Vec::new(), OneForm::default());
     for (number, session) in listed.iter().enumerate() {
         let mut all = Vec::new();
@@ -137,6 +141,7 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
         }
         sessions.push(all);
     }
+    stated.require(&sessions).map_err(|what| wrong("params".to_owned(), what))?;
     build_history(&sessions)
 }
 

@@ -29,6 +29,13 @@ pub(super) enum SessionOperation {
     },
 }
 
+impl SessionOperation {
+    pub(super) fn key(&self) -> &str {
+        let (SessionOperation::Read { key, .. } | SessionOperation::Write { key, .. }) = self;
+        key
+    }
+}
+
 /// A transaction as it is written.
 #[derive(Debug)]
 pub(super) struct Transaction<Part = SessionOperation> {
