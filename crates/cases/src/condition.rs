@@ -54,7 +54,7 @@ impl Condition {
 }
 
 impl Says {
-    fn of(&self, answer: &StepAnswer) -> bool {
+    pub(crate) fn of(&self, answer: &StepAnswer) -> bool {
         match (self, answer) {
             (Says::Changed(wanted), StepAnswer::Changed(changed)) => wanted == changed,
             (Says::Is(wanted), StepAnswer::Rows(rows)) => written(rows) == sorted(wanted),
@@ -64,6 +64,11 @@ impl Says {
             _ => false,
         }
     }
+}
+
+/// The columns of a row.
+pub(crate) fn column_count(row: &str) -> usize {
+    row.split(':').count()
 }
 
 /// A row as stories write it.

@@ -73,7 +73,7 @@ mod tests {
 
     const STORY: &str = "case: P4\nanomaly: P4\nabout: x\nsource: x\n\
         occurs: t1 is 1:10 and t2 is 1:10\n\
-        T1: select 1 => t1\nT2: select 1 => t2\nT2 waits: update x\nT1: commit\nT2: commit\n";
+        T1: select id, value from test => t1\nT2: select id, value from test => t2\nT2 waits: update x\nT1: commit\nT2: commit\n";
 
     fn rows(text: &str) -> StepAnswer {
         let value = |value: &str| Some(value.to_owned());

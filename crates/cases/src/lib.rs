@@ -19,6 +19,7 @@ mod condition;
 pub mod interleaving;
 mod judge;
 mod parse;
+mod possible;
 mod reply;
 pub mod serial;
 

@@ -28,7 +28,8 @@ use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 
 use crate::case::{Case, PromiseFamily, StepAction, StoryStep};
-use crate::condition::{Atom, Condition, END, Says};
+use crate::condition::{Atom, Condition, END, RowText, Says, column_count};
+use crate::possible::impossible_atom;
 
 /// What is wrong with a story, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,6 +241,10 @@ impl Story {
             let message = format!("no step ends with `=> {name}`");
             return Err(CaseError { line: *line, column: *column, message });
         }
+        if let Some((place, message)) = impossible_atom(occurs, &self.steps) {
+            let (line, column, _) = &names[place];
+            return Err(CaseError { line: *line, column: *column, message });
+        }
         if self.steps.is_empty() {
             return Err(at_end("there is no step; the first one could be `T1: begin`".to_owned()));
         }
@@ -285,6 +290,9 @@ fn promise(value: Line<'_>) -> Result<(PromiseFamily, Vec<IsolationLevel>)> {
             let all = IsolationLevel::ALL.map(IsolationLevel::name).join(", ");
             word.error(format!("levels are {all}; `from LEVEL` means it and all above"))
         })?;
+        if from && !levels.is_empty() {
+            return Err(word.error("behind `from` stands one level, which means it and all above"));
+        }
         match from {
             true => levels.extend(IsolationLevel::ALL.into_iter().filter(|level| *level >= known)),
             false => levels.push(known),
@@ -329,28 +337,58 @@ fn condition(value: Line<'_>) -> Result<(Condition, Vec<Mention>)> {
 }
 
 fn says(verb: Line<'_>, rest: &[Line<'_>]) -> Result<Says> {
-    let rows = |words: &[Line<'_>]| -> Result<Vec<String>> {
-        match words {
-            [] => Err(verb.error("rows stand here, as 1:10 2:20, or `nothing`")),
-            [one] if one.text == "nothing" => Ok(Vec::new()),
-            all => Ok(all.iter().map(|word| word.text.to_owned()).collect()),
-        }
-    };
-    let one = |words: &[Line<'_>]| match words {
-        [one] => Ok(one.text.to_owned()),
-        _ => Err(verb.error("one row stands here, as 1:10")),
-    };
     match (verb.text, rest) {
-        ("is", [not, rest @ ..]) if not.text == "not" => rows(rest).map(Says::IsNot),
-        ("is", rest) => rows(rest).map(Says::Is),
-        ("has", rest) => one(rest).map(Says::Has),
-        ("lacks", rest) => one(rest).map(Says::Lacks),
+        ("is", [not, rest @ ..]) if not.text == "not" => answer_rows(verb, rest).map(Says::IsNot),
+        ("is", rest) => answer_rows(verb, rest).map(Says::Is),
+        ("has", [row]) => answer_row(*row).map(Says::Has),
+        ("lacks", [row]) => answer_row(*row).map(Says::Lacks),
+        ("has" | "lacks", _) => Err(verb.error("one row stands here, as 1:10")),
         ("changed", [number]) => {
             let count = number.text.parse().ok();
             count.map(Says::Changed).ok_or_else(|| number.error("a number of rows stands here"))
         }
         _ => Err(verb.error("an answer `is`, `is not`, `has`, `lacks` or `changed`")),
     }
+}
+
+/// The rows of an answer, which have the same columns.
+fn answer_rows(verb: Line<'_>, words: &[Line<'_>]) -> Result<Vec<RowText>> {
+    match words {
+        [] => Err(verb.error("rows stand here, as 1:10 2:20, or `nothing`")),
+        [one] if one.text == "nothing" => Ok(Vec::new()),
+        [first, ..] => {
+            let width = column_count(first.text);
+            if let Some(other) = words.iter().find(|word| column_count(word.text) != width) {
+                let message =
+                    format!("rows of one answer have the same columns: {} has {width}", first.text);
+                return Err(other.error(message));
+            }
+            words.iter().map(|word| answer_row(*word)).collect()
+        }
+    }
+}
+
+/// A row as answers have it: no server answers `01` or `1O`.
+fn answer_row(word: Line<'_>) -> Result<RowText> {
+    if word.text.split(':').all(is_column) {
+        return Ok(word.text.to_owned());
+    }
+    Err(word.error(
+        "a row is its columns with colons between them, each a number as servers write it, or \
+         null, as 1:10 or 2:null; rows have blanks between them",
+    ))
+}
+
+/// A whole number in its one spelling, a number with decimals, or no value.
+fn is_column(text: &str) -> bool {
+    let decimals =
+        |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, is_fraction) = match text.split_once('.') {
+        Some((whole, digits)) => (whole, decimals(digits)),
+        None => (text, true),
+    };
+    let number = whole.parse::<i64>().ok().map(|number| number.to_string());
+    text == "null" || is_fraction && number.is_some_and(|number| number == whole)
 }
 
 #[cfg(test)]
@@ -415,6 +453,22 @@ T1: commit
             ("one is 1:10", "uno is 1:10", "line 10, column 9: no step ends with `=> uno`"),
             ("two is not", "two isn't", "line 10, column 29: an answer `is`"),
             ("lacks 1:12", "lacks", "line 10, column 53: one row stands here"),
+            ("lacks 1:12", "lacks 1:O", "line 10, column 59: a row is its columns"),
+            ("lacks 1:12", "lacks 1:12,2:0", "line 10, column 59: a row is its columns"),
+            ("one is 1:10", "one is 1:010", "line 10, column 16: a row is its columns"),
+            ("one is 1:10", "one is 1:10 NULL:3", "line 10, column 21: a row is its columns"),
+            ("one is 1:10", "one is 1:10 2", "line 10, column 21: rows of one answer"),
+            ("end lacks 1:12", "end is 2:0 2:1", "line 10, column 49: 2 is the id of one row"),
+            ("end lacks 1:12", "end has 1", "line 10, column 49: end has id and value"),
+            ("end lacks 1:12", "end changed 2", "line 10, column 49: end has rows"),
+            ("one is 1:10", "one changed 1", "line 10, column 9: one has rows"),
+            ("one is 1:10", "one is 10", "line 10, column 9: one has 2 columns"),
+            ("and two is not", "and one is 1:11 and two is not", "line 10, column 25: nothing can"),
+            (
+                "from repeatable-read",
+                "from repeatable-read serializable",
+                "line 9, column 42: behind `from` stands one level",
+            ),
             ("T1: begin", "T4: begin", "line 12, column 1: nobody knows what \"T4\""),
             ("T2 waits:", "T2 sleeps:", "line 14, column 1: behind a session stands a colon"),
             ("  sqlite:", "  sybase:", "line 15, column 3: an indented line says how"),
