@@ -42,9 +42,9 @@ mod stated_counts;
 mod text;
 mod viper;
 
-pub use directory::{is_log, read_directory};
+pub use directory::{HistoryFiles, history_files, read_directory};
 pub use export::{Format, write_history};
-pub use form::HistoryForm;
+pub use form::{HistoryForm, LogCount};
 
 use crate::bad_input::BadInput;
 use crate::builder::Builder;
@@ -147,7 +147,9 @@ fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
         return dbcop::read(bytes).map(of(HistoryForm::Dbcop));
     }
     if cobra::is_it(bytes) {
-        return cobra::read(&[("the log", bytes)]).map(of(HistoryForm::Cobra(1)));
+        let history = cobra::read(&[("the log", bytes)])?;
+        let form = HistoryForm::of_cobra(LogCount { sessions: 1, empty: 0 }, &history);
+        return Ok((history, form));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| BadInput {
         place: format!("byte {}", error.valid_up_to()),
@@ -165,7 +167,8 @@ fn read_any(bytes: &[u8]) -> Result<(History, HistoryForm), BadInput> {
         return dbcop_text::read_text(text).map(of(HistoryForm::DbcopText));
     }
     if viper::is_it(body) {
-        return viper::read(&[("the log", text)]).map(of(HistoryForm::Viper(1)));
+        return viper::read(&[("the log", text)])
+            .map(of(HistoryForm::Viper(LogCount { sessions: 1, empty: 0 })));
     }
     match body.strip_prefix('{') {
         Some(inner) if !inner.trim_start().starts_with([':', '}']) => {

@@ -57,7 +57,8 @@ pub use check::{Checker, Contention, LevelVerdict, VanishedWrite};
 pub use conflict::RowAction;
 pub use draw::violation_drawing;
 pub use format::{
-    Format, HistoryForm, Input, is_log, read_directory, read_history, read_input, write_history,
+    Format, HistoryFiles, HistoryForm, Input, LogCount, history_files, read_directory,
+    read_history, read_input, write_history,
 };
 pub use history::{
     ABSENT, History, INITIAL, Op, OperationKind, Times, TransactionOutcome, Txn, UNKNOWN, WriteId,

@@ -4,9 +4,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    AnomalyKind, Checker, Contention, Cycle, FlawKind, Format, History, HistoryForm, Input, Level,
-    LevelVerdict, MAGIC, ObjectAssumptions, Operations, cycle_pictures, is_log, read_directory,
-    read_input, read_records_from, violation_drawing, write_history,
+    AnomalyKind, BadInput, Checker, Contention, Cycle, FlawKind, Format, History, HistoryFiles,
+    HistoryForm, Input, Level, LevelVerdict, MAGIC, ObjectAssumptions, Operations, cycle_pictures,
+    history_files, read_directory, read_input, read_records_from, violation_drawing, write_history,
 };
 use dbdyno_document::Text;
 use dbdyno_lab::input;
@@ -78,9 +78,10 @@ pub(crate) fn level(text: &str) -> Result<Level, String> {
 
 /// Reads, decides and prints.
 pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
-    let (history, form) = match input_of(&flags.file)? {
+    let FileInput { input, file_read } = input_of(&flags.file)?;
+    let (history, form) = match input {
         Input::Transactions(history, form) => (history, form),
-        Input::Objects(operations) => return run_objects(flags, &operations),
+        Input::Objects(operations) => return run_objects(flags, &operations, file_read),
     };
     if flags.total.is_some() || flags.initial.is_some() || !flags.accounts.is_empty() {
         let what = "--total, --accounts and --initial are of banks and registers, and the file has \
@@ -116,7 +117,10 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         draw(&history, &verdicts, directory)?;
     }
     let mut report = report_of(&history, &seen, &verdicts);
-    report.taken_for = Some(form.to_string());
+    report.taken_for = Some(match file_read {
+        Some(file) => format!("{form}, {file}"),
+        None => form.to_string(),
+    });
     if flags.anomalies {
         let kinds = checker.anomaly_kinds(&verdicts);
         report.anomalies = Some(kinds.iter().map(|kind| anomaly_finding(&history, kind)).collect());
@@ -143,7 +147,11 @@ pub(crate) fn exit_of(verdicts: impl Iterator<Item = VerdictWord>) -> Exit {
 }
 
 /// Judges what has no transactions, and so no levels.
-fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> {
+fn run_objects(
+    flags: &Check,
+    operations: &Operations,
+    file_read: Option<String>,
+) -> Result<Exit, Failure> {
     let flag = match flags {
         Check { level, .. } if !level.is_empty() => Some("--level"),
         Check { export: Some(_), .. } => Some("--export"),
@@ -157,8 +165,9 @@ fn run_objects(flags: &Check, operations: &Operations) -> Result<Exit, Failure> 
         initial: flags.initial.clone(),
     };
     let judged = operations.judge_workload(&stated);
-    let judged =
+    let mut judged =
         judged.map_err(|what| Failure::Usage(format!("{}: {what}", flags.file.display())))?;
+    judged.notes.extend(file_read.map(|file| format!("its history is {file}")));
     if let Some(flag) = flag {
         return Err(Failure::Usage(format!(
             "{}: {flag} is of transactions, and this is a {}; leave {flag} out",
@@ -300,20 +309,29 @@ fn steps(history: &History, cycle: &Cycle) -> Vec<DependencyStep> {
     steps.collect()
 }
 
+/// What is in a file, or in a directory.
+struct FileInput {
+    input: Input,
+    /// Of a directory the file that was read, and others that were not.
+    file_read: Option<String>,
+}
+
 /// What is in a file, or in a directory of the logs of one history. Records are read piece by
 /// piece: what they take would be the greater part of the memory.
-fn input_of(file: &Path) -> Result<Input, Failure> {
-    let is_directory = std::fs::metadata(file).is_ok_and(|about| about.is_dir());
+fn input_of(file: &Path) -> Result<FileInput, Failure> {
+    if std::fs::metadata(file).is_ok_and(|about| about.is_dir()) {
+        return directory_input(file);
+    }
     let told = match dbdyno_files::open(file).ok().map(|mut open| (is_of_records(&mut open), open))
     {
         Some((true, mut open)) => {
             let history = read_records_from(&mut open).map_err(|bad| bad.to_string());
             history.map(|history| Input::Transactions(Box::new(history), HistoryForm::Records))
         }
-        _ if is_directory => read_directory(&logs_of(file)?).map_err(|bad| bad.to_string()),
         _ => read_input(&bytes_of(file)?).map_err(|bad| bad.to_string()),
     };
-    told.map_err(|bad| Failure::Usage(format!("{}: {bad}", file.display())))
+    let input = told.map_err(|bad| Failure::Usage(format!("{}: {bad}", file.display())))?;
+    Ok(FileInput { input, file_read: None })
 }
 
 /// Whether a file begins as records do; what is behind that is left to be read.
@@ -323,34 +341,44 @@ fn is_of_records(file: &mut std::fs::File) -> bool {
     file.by_ref().take(length).read_to_end(&mut begin).is_ok() && begin == MAGIC
 }
 
-/// The files of a directory that may be logs of a history, by name.
-fn logs_of(directory: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-    logs_within(directory).map_err(|error| unread(directory, &error))
+/// The history of a directory. What is called as a part of it and is no file on a disk is refused
+/// by its name: the rest of it is another history.
+fn directory_input(directory: &Path) -> Result<FileInput, Failure> {
+    let names = names_within(directory).map_err(|error| unread(directory, &error))?;
+    let refused = |bad: BadInput| Failure::Usage(format!("{}: {bad}", directory.display()));
+    let HistoryFiles { read, beside } = history_files(&names).map_err(refused)?;
+    for name in &beside {
+        let path = directory.join(name);
+        dbdyno_files::check_regular_file(&path).map_err(|error| unread(&path, &error))?;
+    }
+    let mut left = HISTORY_MOST;
+    let mut files = Vec::new();
+    for name in read {
+        let path = directory.join(&name);
+        let bytes = input::read(&path, left).map_err(|error| unread(&path, &error))?;
+        left -= bytes.len() as u64;
+        files.push((name, bytes));
+    }
+    let input = read_directory(&files).map_err(refused)?;
+    Ok(FileInput { input, file_read: history_read(&files, &beside) })
+}
+
+/// Which file of a directory was read, where one is the history, and which were not.
+fn history_read(files: &[(String, Vec<u8>)], beside: &[String]) -> Option<String> {
+    let (name, _) = files.first().filter(|(name, _)| !name.ends_with(".log"))?;
+    Some(match beside {
+        [] => name.clone(),
+        others => format!("{name}; not read: {}", others.join(", ")),
+    })
+}
+
+fn names_within(directory: &Path) -> std::io::Result<Vec<String>> {
+    let all = std::fs::read_dir(directory)?;
+    all.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
 fn unread(path: &Path, error: &std::io::Error) -> Failure {
     Failure::Usage(format!("could not read {}: {error}; name a history", path.display()))
-}
-
-fn logs_within(directory: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(directory)? {
-        let entry = entry?;
-        let is_file = std::fs::metadata(entry.path()).is_ok_and(|about| about.is_file());
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if is_file && is_log(&name) {
-            names.push((name, entry.path()));
-        }
-    }
-    names.sort();
-    let mut left = HISTORY_MOST;
-    let mut logs = Vec::new();
-    for (name, path) in names {
-        let bytes = input::read(&path, left)?;
-        left -= bytes.len() as u64;
-        logs.push((name, bytes));
-    }
-    Ok(logs)
 }
 
 fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::history::{History, TransactionOutcome};
 use crate::late::LateBeginning;
 
 /// What the forms of Jepsen are called.
@@ -10,7 +11,7 @@ pub(super) const JSON: &str = "JSON of Jepsen or elle-cli";
 pub(super) const LOG: &str = "history.txt of Jepsen, or its log";
 
 /// A form that histories have, as it is told to whoever gave the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryForm {
     /// Our records.
     Records,
@@ -35,10 +36,39 @@ pub enum HistoryForm {
     DbcopText,
     /// AWDIT's format for tests.
     Awdit,
-    /// So many logs of Cobra.
-    Cobra(usize),
-    /// So many logs of Viper.
-    Viper(usize),
+    /// Logs of Cobra, and the transactions within which one of them ends.
+    Cobra(LogCount, Vec<String>),
+    /// Logs of Viper.
+    Viper(LogCount),
+}
+
+/// How many logs a history has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogCount {
+    /// Those with a session each.
+    pub sessions: usize,
+    /// Those in which nothing stands.
+    pub empty: usize,
+}
+
+impl fmt::Display for LogCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a session each: {}", self.sessions)?;
+        match self.empty {
+            0 => Ok(()),
+            1 => f.write_str(" (and an empty one)"),
+            more => write!(f, " (and {more} empty ones)"),
+        }
+    }
+}
+
+impl HistoryForm {
+    /// That of a history of so many logs of Cobra.
+    pub(super) fn of_cobra(logs: LogCount, history: &History) -> HistoryForm {
+        let all = 0..history.len();
+        let open = all.filter(|txn| history.txn(*txn).outcome == TransactionOutcome::Unknown);
+        HistoryForm::Cobra(logs, open.filter_map(|txn| history.origin_text(txn)).collect())
+    }
 }
 
 impl fmt::Display for HistoryForm {
@@ -61,9 +91,25 @@ impl fmt::Display for HistoryForm {
             HistoryForm::DbcopJson => "JSON of dbcop",
             HistoryForm::DbcopText => "text of dbcop",
             HistoryForm::Awdit => "AWDIT's format for tests",
-            HistoryForm::Cobra(logs) => return write!(f, "logs of Cobra, a session each: {logs}"),
-            HistoryForm::Viper(logs) => return write!(f, "logs of Viper, a session each: {logs}"),
+            HistoryForm::Cobra(logs, open) => {
+                write!(f, "logs of Cobra, {logs}")?;
+                return write_open(f, open);
+            }
+            HistoryForm::Viper(logs) => return write!(f, "logs of Viper, {logs}"),
         };
         f.write_str(told)
+    }
+}
+
+/// Says of the transactions within which logs end what is known of them.
+fn write_open(f: &mut fmt::Formatter<'_>, open: &[String]) -> fmt::Result {
+    match open {
+        [] => Ok(()),
+        [one] => write!(f, ", one of which ends within a transaction of unknown outcome: {one}"),
+        [first, ..] => write!(
+            f,
+            ", {} of which end within a transaction of unknown outcome, the first one: {first}",
+            open.len()
+        ),
     }
 }

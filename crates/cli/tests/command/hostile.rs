@@ -378,6 +378,49 @@ fn what_is_no_file_is_refused_and_a_pipe_of_the_shell_is_read() {
     assert!(done.out.contains("1 transactions"), "{done:?}");
 }
 
+/// A log of a directory that could not be read was passed over, and what broke a level with it.
+#[test]
+fn no_part_of_the_history_of_a_directory_is_passed_over() {
+    let home = Home::new();
+    let at = |name: &str| home.path().join(name);
+    let name = |path: &Path| path.to_str().unwrap().to_owned();
+    let (logs, run) = (at("logs"), at("run"));
+    std::fs::create_dir(&logs).unwrap();
+    std::fs::create_dir(&run).unwrap();
+    let text = "{\"session\": 0, \"ops\": [[\"w\", \"x\", 1]]}\n";
+    std::fs::write(run.join("history.json"), text).unwrap();
+    std::fs::write(run.join("history.txt"), "w(x,1,0,0)\nw(x,2,0,1)\n").unwrap();
+    let whole = home.dbdyno(["check", &name(&run)]);
+    assert!(whole.out.contains("history.json; not read: history.txt"), "{whole:?}");
+    for (log, value) in [("J1.log", 1), ("J2.log", 2)] {
+        let line = format!("{{\"value\": [[\"w\", \"x\", {value}]]}}\n");
+        std::fs::write(logs.join(log), line).unwrap();
+    }
+    assert_eq!(home.dbdyno(["check", &name(&logs)]).code, 0);
+    for (directory, part) in [(&logs, "J3.log"), (&run, "history.edn"), (&run, "history.jsonl")] {
+        let part = directory.join(part);
+        let refused = |kind: &str| {
+            let done = home.dbdyno(["check", &name(directory)]);
+            assert!(done.code == 2 && done.err.contains(&name(&part)), "{kind}: {done:?}");
+            assert!(done.err.contains(kind), "{kind}: {done:?}");
+        };
+        nix::unistd::mkfifo(&part, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        refused("a named pipe");
+        std::fs::remove_file(&part).unwrap();
+        for (target, kind) in [("gone", "No such file"), ("/dev/zero", "a device")] {
+            std::os::unix::fs::symlink(target, &part).unwrap();
+            refused(kind);
+            std::fs::remove_file(&part).unwrap();
+        }
+        std::fs::create_dir(&part).unwrap();
+        refused("a folder");
+        std::fs::remove_dir(&part).unwrap();
+    }
+    std::fs::write(logs.join("J3.log.gz"), "").unwrap();
+    let packed = home.dbdyno(["check", &name(&logs)]);
+    assert!(packed.code == 2 && packed.err.contains("J3.log.gz"), "{packed:?}");
+}
+
 #[test]
 fn a_place_far_to_the_right_is_told() {
     let home = Home::new();
