@@ -48,13 +48,14 @@ impl Condition {
     /// Whether it holds of these answers; one that is not there makes nothing true.
     pub(crate) fn is_met_by<'a>(&self, answer: impl Fn(&str) -> Option<&'a StepAnswer>) -> bool {
         self.any_of.iter().any(|all| {
-            all.iter().all(|atom| answer(&atom.name).is_some_and(|answer| atom.says.of(answer)))
+            all.iter()
+                .all(|atom| answer(&atom.name).is_some_and(|answer| atom.says.holds_of(answer)))
         })
     }
 }
 
 impl Says {
-    pub(crate) fn of(&self, answer: &StepAnswer) -> bool {
+    pub(crate) fn holds_of(&self, answer: &StepAnswer) -> bool {
         match (self, answer) {
             (Says::Changed(wanted), StepAnswer::Changed(changed)) => wanted == changed,
             (Says::Is(wanted), StepAnswer::Rows(rows)) => written(rows) == sorted(wanted),

@@ -102,9 +102,12 @@ fn excluded_by(atom: &Atom, before: &Atom) -> Option<String> {
 /// Whether something is true of the rows that an answer is said to be.
 fn holds_of_rows(says: &Says, rows: &Says) -> bool {
     let Says::Is(rows) = rows else { return true };
-    let value = |value: &str| (value != "null").then(|| value.to_owned());
-    let rows = rows.iter().map(|row| row.split(':').map(value).collect());
-    says.of(&StepAnswer::Rows(rows.collect()))
+    let rows = rows.iter().map(|row| row.split(':').map(column_value).collect());
+    says.holds_of(&StepAnswer::Rows(rows.collect()))
+}
+
+fn column_value(text: &str) -> Option<String> {
+    (text != "null").then(|| text.to_owned())
 }
 
 /// The rows that are named; `None` where a number of rows is.

@@ -345,8 +345,8 @@ fn is_of_records(file: &mut std::fs::File) -> bool {
 /// by its name: the rest of it is another history.
 fn directory_input(directory: &Path) -> Result<FileInput, Failure> {
     let names = names_within(directory).map_err(|error| unread(directory, &error))?;
-    let refused = |bad: BadInput| Failure::Usage(format!("{}: {bad}", directory.display()));
-    let HistoryFiles { read, beside } = history_files(&names).map_err(refused)?;
+    let chosen = history_files(&names).map_err(|bad| refused_input(directory, &bad))?;
+    let HistoryFiles { read, beside } = chosen;
     for name in &beside {
         let path = directory.join(name);
         dbdyno_files::check_regular_file(&path).map_err(|error| unread(&path, &error))?;
@@ -359,7 +359,7 @@ fn directory_input(directory: &Path) -> Result<FileInput, Failure> {
         left -= bytes.len() as u64;
         files.push((name, bytes));
     }
-    let input = read_directory(&files).map_err(refused)?;
+    let input = read_directory(&files).map_err(|bad| refused_input(directory, &bad))?;
     Ok(FileInput { input, file_read: history_read(&files, &beside) })
 }
 
@@ -375,6 +375,10 @@ fn history_read(files: &[(String, Vec<u8>)], beside: &[String]) -> Option<String
 fn names_within(directory: &Path) -> std::io::Result<Vec<String>> {
     let all = std::fs::read_dir(directory)?;
     all.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+}
+
+fn refused_input(path: &Path, bad: &BadInput) -> Failure {
+    Failure::Usage(format!("{}: {bad}", path.display()))
 }
 
 fn unread(path: &Path, error: &std::io::Error) -> Failure {

@@ -52,8 +52,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<History, BadInput> {
     if input.at < bytes.len() {
         return input.bad("more bytes than the history says");
     }
-    let contradicted = |what| BadInput { place: "bytes 0 to 39".to_owned(), what };
-    stated.require(&sessions).map_err(contradicted)?;
+    let fit = stated.require_sessions(&sessions);
+    fit.map_err(|what| BadInput { place: "bytes 0 to 39".to_owned(), what })?;
     build_history(&sessions)
 }
 

@@ -141,7 +141,7 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
         }
         sessions.push(all);
     }
-    stated.require(&sessions).map_err(|what| wrong("params".to_owned(), what))?;
+    stated.require_sessions(&sessions).map_err(|what| wrong("params".to_owned(), what))?;
     build_history(&sessions)
 }
 

@@ -1,8 +1,10 @@
 //! What a file of dbcop says that it has, held against what it has.
 //!
 //! ```text
-//!   params   n_node = sessions                      as many, or the file is not whole
-//!            n_variable, n_transaction, n_event     as many at most: of all, a session, a transaction
+//!   params   n_node          sessions                       as many, or the file is not whole
+//!            n_variable      variables                      as many at most
+//!            n_transaction   transactions of a session      as many at most
+//!            n_event         events of a transaction        as many at most
 //! ```
 //!
 //! The translator of Cobra's logs (Plume's `BE19_translator`) puts a transaction of its own before
@@ -49,22 +51,24 @@ impl StatedCounts {
     ///
     /// # Errors
     /// What the file says and what it has, where it has other sessions, or more of another thing.
-    pub(super) fn require(&self, all: &[Vec<Transaction>]) -> Result<(), String> {
+    pub(super) fn require_sessions(&self, all: &[Vec<Transaction>]) -> Result<(), String> {
         if self.sessions.is_some_and(|stated| stated != all.len() as u64) {
             return Err(contradiction("n_node", self.sessions, all.len(), "sessions"));
         }
-        let (first, others) = all.split_first().map_or((&[][..], &[][..]), |(first, others)| {
-            (first.get(1..).unwrap_or_default(), others)
-        });
-        let counted = || std::iter::once(first).chain(others.iter().map(Vec::as_slice));
-        let longest = counted().map(<[Transaction]>::len).max();
-        let largest = counted().flatten().map(|one| one.parts.len()).max();
+        let longest = counted_sessions(all).map(<[Transaction]>::len).max();
+        let largest = counted_sessions(all).flatten().map(|one| one.parts.len()).max();
         at_most("n_transaction", self.transactions, longest, "transactions in a session")?;
         at_most("n_event", self.events, largest, "events in a transaction")?;
         let parts = all.iter().flatten().flat_map(|one| &one.parts);
         let keys: BTreeSet<&str> = parts.map(SessionOperation::key).collect();
         at_most("n_variable", self.variables, Some(keys.len()), "variables")
     }
+}
+
+/// The sessions without the transaction that a translator has put before all others.
+fn counted_sessions(all: &[Vec<Transaction>]) -> impl Iterator<Item = &[Transaction]> {
+    let sessions = all.iter().enumerate();
+    sessions.map(|(at, one)| one.get(usize::from(at == 0)..).unwrap_or_default())
 }
 
 /// Refuses more than is stated.

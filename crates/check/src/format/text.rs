@@ -15,8 +15,9 @@
 //! Transactions end in the order of their last lines; there are no times. What a key held at the
 //! beginning is `null`, or a `0` that no transaction writes.
 //!
-//! Keys, values and transactions may be any words here, each in one form: `"x"` beside `x` is refused. In the artifacts they are integers, and
-//! the readers there parse them (`Long.parseLong` of `TextHistoryLoader`): `01` and `+1` are 1.
+//! Keys, values and transactions may be any words here, each in one form: `"x"` beside `x` is
+//! refused. In the artifacts they are integers, and the readers there parse them (`Long.parseLong`
+//! of `TextHistoryLoader`): `01` and `+1` are 1.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
