@@ -1,9 +1,9 @@
 //! No field of another kind passes a gate.
 //!
-//! Of each form of JSON that is read there are forty runs, the latest ten of which are half as fast
-//! again. In these each field becomes, one after the other, a value of every other kind, or is gone.
-//! A reader that takes such a field for untold loses what got worse, and a gate looks at the good
-//! runs before it: each such file is refused, fails or leaves a doubt.
+//! Of each form of JSON that is read there are forty runs, the latest ten of which take half as
+//! long again. In these each field becomes, one after the other, a value of every other kind, or is
+//! gone. A reader that takes such a field for untold loses what got worse, and a gate looks at the
+//! good runs before it: each such file is refused, fails or leaves a doubt.
 
 use dbdyno_judge::history::{FileAsked, HistoryQuestion, of_file};
 use serde_json::{Value, json};
@@ -56,7 +56,8 @@ fn commit(run: u32) -> String {
 }
 
 fn row(run: u32, ms: f64) -> Value {
-    json!({"date": date(run), "commit": commit(run), "test": "a", "ok": true, "time": {"p99_ms": ms}})
+    json!({"date": date(run), "commit": commit(run), "test": "a", "ok": true,
+           "time": {"p99_ms": ms}})
 }
 
 fn entry(run: u32, ms: f64) -> Value {
