@@ -197,7 +197,7 @@ fn of_event(stacks: &Stacks) -> String {
     let Stacks { samples, collapsed, .. } = stacks;
     let event = stacks.event.as_ref().map(|event| format!("{EVENT_LINE}{event}\n"));
     let mut text = event.unwrap_or_default();
-    if stacks.event.as_deref() != Some("offcpu-time") {
+    if stacks.event.as_deref() != Some("offcpu-time") && *samples > 0.0 {
         text.push_str(&format!("{SAMPLES_LINE} {samples}\n"));
     }
     if let Some(period) = stacks.period {
@@ -403,4 +403,21 @@ fn parallel<I: Sync, O: Send>(
         let joined = threads.into_iter().map(|thread| thread.join());
         joined.map(|read| read.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A recording whose samples have no addresses has no stack, and no number of samples above
+    /// none.
+    #[test]
+    fn of_no_stack_no_samples_are_told() {
+        let none = of_event(&Stacks { event: Some("cycles".to_owned()), ..Stacks::default() });
+        let error = read_process(&none, None).unwrap_err();
+        assert!(error.what.contains("there is no stack in it"), "{error}");
+        let collapsed = "main;work 3\n".to_owned();
+        let some = of_event(&Stacks { samples: 3.0, collapsed, ..Stacks::default() });
+        assert_eq!(read_process(&some, None).unwrap().unit, Some(1.0));
+    }
 }
