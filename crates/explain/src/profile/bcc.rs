@@ -317,6 +317,8 @@ mod tests {
                 assert!(is_told && lines.contains(&error.line), "{count:?}: {error}");
             }
         }
+        let close = read(&of("9e3", "7").replace("\n\n", "\n")).unwrap_err();
+        assert!(close.line == 5 && close.what.contains("below a stack and its process"), "{close}");
         let whole = of("3", "7");
         for end in ["        7\n\n", "    -                mysqld (7)\n        7\n\n"] {
             let cut = read(whole.strip_suffix(end).unwrap()).unwrap_err();

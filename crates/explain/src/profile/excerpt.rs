@@ -153,6 +153,7 @@ mod tests {
 
     use super::super::difference::{WeightedProfile, difference};
     use super::super::read::read;
+    use super::LEFT_OUT;
 
     /// Of two profiles without operations.
     fn compared(base: &str, test: &str) -> ProfileDifference {
@@ -225,6 +226,8 @@ mod tests {
         let hot = function(&found, "hot").unwrap();
         assert!(hot.q_value.unwrap() < 0.001 && (hot.weighted.estimate + 0.3).abs() < 1e-9);
         assert!((-0.22..-0.2).contains(&hot.weighted.high), "it may have 8 % yet: {hot:?}");
+        let rest = function(&found, LEFT_OUT).unwrap();
+        assert!(rest.q_value.unwrap() > 0.9, "the other side has no rest to compare: {rest:?}");
         let found = compared(&test, &base);
         let hot = function(&found, "hot").unwrap();
         assert!(hot.q_value.unwrap() < 0.001 && (0.2..0.22).contains(&hot.weighted.low));
