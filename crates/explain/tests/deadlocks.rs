@@ -1889,3 +1889,71 @@ fn records_of_a_jsonlog_are_of_their_backend() {
         assert_eq!(told, (1, unread, 0), "{text}");
     }
 }
+
+/// The details of a deadlock of PostgreSQL between two processes.
+fn details_of(number: u32) -> String {
+    let process = |other: u32| 100 * number + other;
+    let (one, other) = (process(1), process(2));
+    format!(
+        "Process {one} waits for ShareLock on transaction {number}7; blocked by process \
+         {other}.\nProcess {other} waits for ShareLock on transaction {number}8; blocked by \
+         process {one}.\nProcess {one}: UPDATE a SET b = 1\nProcess {other}: UPDATE c SET d = 2"
+    )
+}
+
+/// A record that was cut before its first wait was neither counted nor named beside a whole one.
+#[test]
+fn a_record_in_json_that_was_cut_off_is_named() {
+    let quoted = |text: String| serde_json::Value::from(text).to_string();
+    let jsonlog = |number: u32| {
+        format!(
+            "{{\"timestamp\":\"2026-01-02 0{number}:04:05.678 UTC\",\"pid\":{number}01,\
+             \"error_severity\":\"ERROR\",\"state_code\":\"40P01\",\"message\":\"deadlock \
+             detected\",\"detail\":{},\"backend_type\":\"client backend\"}}",
+            quoted(details_of(number))
+        )
+    };
+    let plain = |number: u32| {
+        let time = format!("2026-01-02 0{number}:04:05.678 UTC [{number}01]");
+        let details = details_of(number).replace('\n', "\n\t");
+        format!("{time} ERROR:  deadlock detected\n{time} DETAIL:  {details}\n")
+    };
+    let logger = |number: u32| {
+        let words = "ERROR: deadlock detected (SQLSTATE 40P01)";
+        format!("{{\"msg\":\"{words}\",\"detail\":{}}}", quoted(details_of(number)))
+    };
+    let message = |number: u32| format!("{{\"message\":{}}}", quoted(plain(number)));
+    let docker = |number: u32| format!("{{\"log\":{}}}", quoted(jsonlog(number)));
+    let forms: [&dyn Fn(u32) -> String; 4] = [&jsonlog, &message, &docker, &logger];
+    for form in forms {
+        let (whole, other) = (form(1), form(2));
+        let begin = other.find("deadlock detected").unwrap() + 20;
+        for length in (begin..other.len() - 2).step_by(11) {
+            let cut = &other[..length];
+            for text in [format!("{whole}\n{cut}"), format!("{cut}\n{whole}\n")] {
+                expect_two(&text);
+            }
+        }
+    }
+    let loki = |number: u32| format!("[\"176000000{number}000000000\",{}]", quoted(plain(number)));
+    for (before, behind) in [
+        (format!("[\n{},\n", message(1)), message(2)),
+        (format!("{{\"hits\":{{\"hits\":[{},", message(1)), message(2)),
+        (format!("{{\"events\":[{},", message(1)), message(2)),
+        (format!("{{\"data\":{{\"result\":[{{\"stream\":{{}},\"values\":[{},", loki(1)), loki(2)),
+        (jsonlog(1).replace(",\"", ",\n\""), jsonlog(2).replace(",\"", ",\n\"")),
+    ] {
+        let begin = behind.find("deadlock detected").unwrap() + 20;
+        for length in (begin..behind.len() - 2).step_by(23) {
+            expect_two(&format!("{before}{}", &behind[..length]));
+        }
+    }
+}
+
+/// Two deadlocks are told, or one, and of the other one that it was not understood.
+fn expect_two(text: &str) {
+    let reading = read_deadlocks(text);
+    let is_named = !reading.unread.is_empty() || !reading.in_part.is_empty();
+    let count = reading.tellings.len();
+    assert!(count == 2 || count == 1 && is_named, "{count} of {text}");
+}

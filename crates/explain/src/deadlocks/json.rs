@@ -96,6 +96,22 @@ impl Object {
         Some((object.ok()?, looked_at))
     }
 
+    /// What is there of an object that was cut off, if it is of a log or speaks of a deadlock; a
+    /// whole one with something behind it is none.
+    pub(super) fn read_cut(text: &str) -> Option<Object> {
+        if ObjectReading::from_text(text)?.object.is_ok() {
+            return None;
+        }
+        let closed = closed_json(text);
+        let mut object = Object::default();
+        let mut reader = serde_json::Deserializer::from_str(&closed);
+        let place = TextPlace::Named;
+        let visitor = Node { name: None, is_quoting: false, depth: 0, place, into: &mut object };
+        let is_doubtful = reader.deserialize_any(visitor).is_err_and(|error| error.is_data());
+        let is_told = object.is_of_a_log() || object.speaks_of_one();
+        (!is_doubtful && is_told).then_some(object)
+    }
+
     /// What is told twice in the object with which a text begins, and where in the text.
     pub(super) fn told_twice(text: &str) -> Option<Wrong> {
         ObjectReading::from_text(text)?.told_twice()
@@ -155,6 +171,21 @@ impl Object {
     /// Whether it has a text that speaks of a deadlock.
     pub(super) fn speaks_of_one(&self) -> bool {
         !self.spoken.is_empty()
+    }
+
+    /// Whether a deadlock of PostgreSQL is mentioned in it, and not in the words in which a server
+    /// announces it: details that would follow may have been cut off.
+    pub(super) fn only_mentions_one(&self) -> bool {
+        let words = ["40P01", "deadlock detected"];
+        let texts: Vec<&str> = self.spoken.iter().map(|one| one.text.as_str()).collect();
+        let mut lines = texts.iter().flat_map(|text| text.lines());
+        !self.has_field("error_severity")
+            && texts.iter().any(|text| words.iter().any(|words| text.contains(words)))
+            && !texts
+                .iter()
+                .any(|text| has_client_error(text) || text.contains("; blocked by process"))
+            && !texts.iter().any(|text| text.contains("ransactions deadlock"))
+            && !lines.any(|line| is_deadlock_announcement(line.trim_end()))
     }
 
     /// Whether it is a line of a log, or a server's record of one.
@@ -229,6 +260,38 @@ impl ObjectReading {
     }
 }
 
+/// JSON that was cut off, with the end that it lacks: of the text that is open, and of all lists
+/// and objects.
+pub(super) fn closed_json(text: &str) -> String {
+    let (mut open, mut is_in_text) = (Vec::new(), false);
+    let mut bytes = text.bytes().enumerate();
+    let mut end = text.len();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => is_in_text = !is_in_text,
+            b'\\' if is_in_text => {
+                // An escape that was cut through: `\`, `\u00`.
+                let is_unicode = text.as_bytes().get(at + 1) == Some(&b'u');
+                if text.len() < at + if is_unicode { 6 } else { 2 } {
+                    end = at;
+                    break;
+                }
+                bytes.next();
+            }
+            b'{' if !is_in_text => open.push('}'),
+            b'[' if !is_in_text => open.push(']'),
+            b'}' | b']' if !is_in_text => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let mut closed = text[..end].to_owned();
+    if is_in_text {
+        closed.push('"');
+    }
+    closed.extend(open.into_iter().rev());
+    closed
+}
+
 /// A value, and under which name it stands.
 struct Node<'a> {
     name: Option<&'static str>,
@@ -239,10 +302,21 @@ struct Node<'a> {
     into: &'a mut Object,
 }
 
-/// Whether a text is JSON from its beginning to its end: objects or arrays, one behind the other.
-pub(super) fn is_whole_json(text: &str) -> bool {
-    let values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    text.trim_start().starts_with(['{', '[']) && values.into_iter().all(|value| value.is_ok())
+/// Whether a text is of JSON, of which some may have been cut off: nothing was wrapped there, and
+/// no line has words before it.
+pub(super) fn is_of_json(text: &str) -> bool {
+    let is_begun = text.trim_start().starts_with(['{', '[']);
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let mut filled = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    is_begun && filled.all(|line| line.starts_with(['{', '}', '[', ']', '"', ',']))
+        || is_begun && values.all(|value| value.is_ok())
+        || text.lines().any(|line| is_log_object(line.trim()))
+}
+
+/// Whether a line is a whole object of a log.
+fn is_log_object(line: &str) -> bool {
+    let read = Object::read(line).filter(|(_, length)| *length == line.len());
+    read.is_some_and(|(object, _)| object.is_of_a_log())
 }
 
 /// Whether a text tells who took part in a deadlock, in the words of InnoDB, or of PostgreSQL in
@@ -379,6 +453,28 @@ impl<'de> Visitor<'de> for Node<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_cut_off_is_closed() {
+        for (cut, closed) in [
+            (r#"{"a": [{"b": "x"#, r#"{"a": [{"b": "x"}]}"#),
+            (r#"{"a": "x\"#, r#"{"a": "x"}"#),
+            (r#"{"a": "x\u00"#, r#"{"a": "x"}"#),
+            (r#"{"a": "\\"#, r#"{"a": "\\"}"#),
+            (r#"["1","}{"#, r#"["1","}{"]"#),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(closed_json(cut), closed);
+        }
+        let whole = r#"{"pid": 7, "error_severity": "ERROR", "x": {"detail": "ab"}}"#;
+        for length in 38..whole.len() {
+            let object = Object::read_cut(&whole[..length]).unwrap();
+            assert_eq!(object.text_field("error_severity"), "ERROR", "{length}");
+        }
+        assert!(Object::read_cut(&whole[..20]).is_none());
+        assert!(Object::read_cut(r#"{"log": "a", "log": "b"#).is_none());
+        assert!(Object::read_cut(r#"{"log": "a"} {"log": "b"#).is_none());
+    }
 
     #[test]
     fn known_texts_are_kept_the_outermost_first() {

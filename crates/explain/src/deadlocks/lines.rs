@@ -17,6 +17,7 @@
 
 use dbdyno_json::Wrong;
 
+use super::announcement::is_deadlock_announcement;
 use super::carried::{Carrier, Source, line_head, without_colours, without_prefixes};
 use super::csv;
 use super::json::{Object, ObjectReading};
@@ -45,6 +46,8 @@ pub(super) struct SkippedLines {
     pub(super) course: Course,
     /// The first place in the text where JSON does not say what was logged.
     pub(super) wrong: Option<Wrong>,
+    /// Lines of objects that were cut off where a deadlock was mentioned, before its details.
+    pub(super) cut: Vec<usize>,
 }
 
 /// Columns of PostgreSQL's csvlog.
@@ -72,6 +75,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
         moment: None,
         course: Course::default(),
         wrong: None,
+        cut: Vec::new(),
         take,
     };
     let lines = match order {
@@ -103,7 +107,7 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
         }
         Order::Turned(unit) => turned(walk, unit, &mut opener),
     };
-    SkippedLines { lines, course: opener.course, wrong: opener.wrong }
+    SkippedLines { lines, course: opener.course, wrong: opener.wrong, cut: opener.cut }
 }
 
 /// Gives entries from the last one on, with those behind them that have no time, or that have the
@@ -388,6 +392,8 @@ struct Opener<'a> {
     moment: Option<Moment>,
     course: Course,
     wrong: Option<Wrong>,
+    /// Lines of objects that were cut off where a deadlock was mentioned, before its details.
+    cut: Vec<usize>,
     take: &'a mut dyn FnMut(Line<'_>),
 }
 
@@ -450,12 +456,21 @@ impl Opener<'_> {
         let (text, source) = without_prefixes(line, source, &self.carrier);
         self.is_carried |= text.len() < line.trim_end_matches('\r').len();
         let trimmed = text.trim();
-        if depth < SHIPPED_MOST && trimmed.starts_with('{') && trimmed.ends_with('}') {
-            let object = Object::read(trimmed).filter(|(_, length)| *length == trimmed.len());
-            if let Some((object, _)) = object {
+        if depth < SHIPPED_MOST && trimmed.starts_with('{') {
+            // Behind an element of an array that could not be read the others stand on lines.
+            let whole = Object::read(trimmed).filter(|(_, length)| ends_array(&trimmed[*length..]));
+            if let Some((object, _)) = whole {
                 return self.object(number, text, &object, source, depth);
             }
-            self.look_twice(number, line.find(trimmed).unwrap_or(0), trimmed);
+            if trimmed.ends_with('}') {
+                self.look_twice(number, line.find(trimmed).unwrap_or(0), trimmed);
+            }
+            if let Some(object) = Object::read_cut(trimmed) {
+                if object.only_mentions_one() {
+                    self.cut.push(number);
+                }
+                return self.object(number, text, &object, source, depth);
+            }
         }
         self.source = source.or(self.source);
         if begins_csv(text) && text.contains(DEADLOCK) {
@@ -464,6 +479,9 @@ impl Opener<'_> {
                 // One that was cut off.
                 None => self.give(number, self.source, "ERROR:  deadlock detected"),
             };
+        }
+        if is_broken_json(trimmed) && !text.contains("\\n") && quotes_announcement(trimmed) {
+            return self.give(number, self.source, "ERROR:  deadlock detected");
         }
         self.plain(number, text);
     }
@@ -568,6 +586,23 @@ impl Opener<'_> {
         push("CONTEXT", context);
         push("STATEMENT", query);
     }
+}
+
+/// Whether behind an object nothing stands but what parts the elements of arrays and ends them.
+fn ends_array(behind: &str) -> bool {
+    behind.chars().all(|mark| matches!(mark, ',' | ']' | '}' | ' ' | '\t'))
+}
+
+/// Whether a line that is no object is a part of one, by how it begins or ends.
+fn is_broken_json(line: &str) -> bool {
+    let begins = line.starts_with('{') || line.starts_with('"');
+    (begins || line.ends_with('}')) && (line.contains("\":") || line.contains("\" :"))
+}
+
+/// Whether a text within a line announces a deadlock. What is within a text of that text is said
+/// by others.
+fn quotes_announcement(line: &str) -> bool {
+    line.contains('"') && line.split('"').any(is_deadlock_announcement)
 }
 
 /// Whether a line begins a record of a csvlog: `2026-01-01 00:00:00.000 UTC,`.

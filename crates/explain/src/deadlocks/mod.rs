@@ -155,8 +155,7 @@ fn read_repaired(text: &str) -> DeadlockReading {
     let plain = read_turned(text);
     let is_untold = plain.tellings.is_empty()
         && (plain.lacks() > 0 || text.contains("RECORD LOCKS ") && text.contains("ACTIVE "));
-    // Within JSON that is whole nothing was wrapped, and no line has words before it.
-    let may_be_better = (plain.lacks() > 0 || is_untold) && !json::is_whole_json(text);
+    let may_be_better = (plain.lacks() > 0 || is_untold) && !json::is_of_json(text);
     if !may_be_better || plain.wrong.is_some() || text.len() > TRIED_MOST {
         return plain;
     }
@@ -203,6 +202,7 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
     });
     let (findings, sources) = parted.into_findings();
     let (mut unread, mut in_part) = (findings.unread, findings.gaps);
+    unread.extend(passed.cut);
     if findings.tellings.is_empty() && unread.is_empty() && client_errors.is_empty() {
         unread = mentions;
     }

@@ -16,9 +16,10 @@ use std::fmt;
 
 use dbdyno_json::Wrong;
 use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::carried::Source;
-use super::json::{Object, ObjectReading};
+use super::json::{Object, ObjectReading, closed_json};
 use crate::beginning::text_beginning;
 
 /// Names of arrays of objects that have the lines.
@@ -73,14 +74,15 @@ pub(super) struct LokiLine<'t> {
     /// Where it stands in the text, from 1.
     pub(super) number: usize,
     pub(super) source: Source,
-    /// The pair as it stands.
+    /// The pair as it stands, or the beginning of one with which the text ends.
     pair: &'t str,
 }
 
 impl LokiLine<'_> {
     /// What was written.
     pub(super) fn log_line(&self) -> String {
-        pair(self.pair).map_or_else(|_| String::new(), |(pair, _)| pair.line)
+        let whole = pair(self.pair).ok().map(|(pair, _)| pair);
+        whole.or_else(|| cut_pair(self.pair)).map_or_else(String::new, |pair| pair.line)
     }
 }
 
@@ -95,7 +97,8 @@ pub(super) struct LokiReading<'t> {
 }
 
 impl<'t> LokiReading<'t> {
-    /// What is read of a text. One that was cut off in the middle of a pair is read up to there.
+    /// What is read of a text. One that was cut off within a pair is read up to there, and the line
+    /// in which it ends as far as it goes.
     pub(super) fn from_text(text: &'t str) -> LokiReading<'t> {
         let mut all = LokiReading::default();
         if !text.trim_start().starts_with('{') {
@@ -118,6 +121,11 @@ impl<'t> LokiReading<'t> {
                             return LokiReading::default();
                         };
                         left = rest;
+                        let (cut, number) = (&text[at..], number + count_lines(&text[passed..at]));
+                        let read = cut_pair(cut).filter(|_| no_pair.wrong.is_none());
+                        let line =
+                            read.map(|Pair { ns, .. }| LokiLine { ns, number, source, pair: cut });
+                        all.lines.extend(line);
                         all.note_wrong(&text[..at], no_pair);
                         break;
                     }
@@ -193,7 +201,8 @@ fn count_lines(text: &str) -> usize {
     text.bytes().filter(|b| *b == b'\n').count()
 }
 
-/// `["1767225600000000000", "ERROR:  deadlock detected"]`, and what newer releases put behind it.
+/// `["1767225600000000000", "ERROR:  deadlock detected"]`, and the labels of a line that newer
+/// releases put behind it.
 struct Pair {
     ns: u64,
     line: String,
@@ -216,11 +225,25 @@ fn pair(text: &str) -> Result<(Pair, usize), NoPair> {
         let wrong = Wrong::from_error(&error);
         let what = format!(
             "here stands no line of a stream of Loki, which is an array of two texts, the time in \
-             nanoseconds and what was written: {}",
+             nanoseconds and what was written, and of labels behind them: {}",
             wrong.what
         );
         NoPair { looked_at, wrong: (!error.is_eof()).then_some(Wrong { what, ..wrong }) }
     })
+}
+
+/// The pair that was cut off with the end of a text, if its line has begun.
+fn cut_pair(text: &str) -> Option<Pair> {
+    pair(&closed_json(text)).ok().map(|(pair, _)| pair)
+}
+
+/// Whether a value is what Loki puts behind a line: texts by name, or several such objects.
+fn is_metadata(value: &Value) -> bool {
+    value.as_object().is_some_and(|all| all.values().all(|one| one.is_string() || has_texts(one)))
+}
+
+fn has_texts(value: &Value) -> bool {
+    value.as_object().is_some_and(|texts| texts.values().all(Value::is_string))
 }
 
 struct Pairs;
@@ -237,7 +260,13 @@ impl<'de> Visitor<'de> for Pairs {
         let ns: String = values.next_element()?.ok_or_else(missing)?;
         let ns = ns.parse().map_err(serde::de::Error::custom)?;
         let line = values.next_element()?.ok_or_else(missing)?;
-        while values.next_element::<IgnoredAny>()?.is_some() {}
+        let behind = values.next_element::<Value>()?;
+        if behind.is_some_and(|behind| !is_metadata(&behind))
+            || values.next_element::<IgnoredAny>()?.is_some()
+        {
+            let what = "behind a line stands nothing, or an object of texts";
+            return Err(serde::de::Error::custom(what));
+        }
         Ok(Pair { ns, line })
     }
 }
@@ -288,6 +317,9 @@ mod tests {
             ("[\"3\",{\"line\":\"c\"}]", 5),
             ("[\"3.5\",\"c\"]", 7),
             ("\"c\"", 3),
+            ("[\"3\",\"c\",7]", 11),
+            ("[\"3\",\"c\",{\"x\":[1]}]", 19),
+            ("[\"3\",\"c\",{},{}]", 15),
             ("{}", 1),
         ] {
             let text = format!(
@@ -315,7 +347,7 @@ mod tests {
     #[test]
     fn streams_are_put_in_order() {
         let text = "{\"data\":{\"result\":[{\"stream\":{\"level\":\"a\",\"pod\":\"p\"},\"values\":\
-                    [[\"30\",\"c\\nc\"],\n[\"10\",\"a\",{\"x\":[1]}]]},{\"stream\":{\"pod\":\"p\"},\
+                    [[\"30\",\"c\\nc\"],\n[\"10\",\"a\",{\"x\":\"1\",\"parsed\":{}}]]},{\"stream\":{\"pod\":\"p\"},\
                     \"values\":[[\"20\",\"b2\"],[\"20\",\"b1\"],[\"5\",\"0\"]]}],\"values\":1}}\n";
         let all = LokiReading::from_text(text).lines;
         let told: Vec<_> = all.iter().map(|one| (one.ns, one.number, one.log_line())).collect();
