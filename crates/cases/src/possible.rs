@@ -133,8 +133,8 @@ fn answer_of(step: &StoryStep) -> Option<Answer> {
         return Some(Answer::Changes);
     }
     let first = answer_of_statement(&step.sql)?;
-    let spelled = step.spelled.iter().map(|(_, sql)| answer_of_statement(sql));
-    spelled.fold(Some(first), |known, other| match (known?, other?) {
+    let mut spelled = step.spelled.iter().map(|(_, sql)| answer_of_statement(sql));
+    spelled.try_fold(first, |known, other| match (known, other?) {
         (known, other) if known == other => Some(known),
         (Answer::Rows(_), Answer::Rows(_)) => Some(Answer::Rows(None)),
         _ => None,

@@ -305,12 +305,14 @@ struct Node<'a> {
 /// Whether a text is of JSON, of which some may have been cut off: nothing was wrapped there, and
 /// no line has words before it.
 pub(super) fn is_of_json(text: &str) -> bool {
-    let is_begun = text.trim_start().starts_with(['{', '[']);
+    if text.lines().any(|line| is_log_object(line.trim())) {
+        return true;
+    }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let mut filled = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    is_begun && filled.all(|line| line.starts_with(['{', '}', '[', ']', '"', ',']))
-        || is_begun && values.all(|value| value.is_ok())
-        || text.lines().any(|line| is_log_object(line.trim()))
+    text.trim_start().starts_with(['{', '['])
+        && (filled.all(|line| line.starts_with(['{', '}', '[', ']', '"', ',']))
+            || values.all(|value| value.is_ok()))
 }
 
 /// Whether a line is a whole object of a log.
