@@ -170,7 +170,8 @@ fn without_hashes(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find('[') {
-        let inside = rest[at + 1..].split(']').next().unwrap_or_default();
+        // A name that was cut has no end of it.
+        let inside = rest[at + 1..].split_once(']').map_or("", |(inside, _)| inside);
         let is_hash = (10..=16).contains(&inside.len())
             && inside.bytes().all(|byte| byte.is_ascii_hexdigit())
             && inside.bytes().any(|byte| byte.is_ascii_digit());
@@ -318,6 +319,9 @@ mod tests {
             ("memcpy@plt", "memcpy@plt"),
             ("alloc::vec::Vec<T>::push::h0123456789abcdef", "alloc::vec::Vec<T>::push"),
             ("core[846817f741e54dfd]::fmt::write", "core::fmt::write"),
+            // Cut within it, and at the end of the text, which was a panic.
+            ("core[846817f741", "core[846817f741"),
+            ("core[846817f741e5::fmt::write", "core[846817f741e5::fmt::write"),
             ("{anonymous}::f(int)", "(anonymous namespace)::f(int)"),
             ("_GLOBAL__N_1::f(int)", "(anonymous namespace)::f(int)"),
             ("f(int)", "f(int)"),
