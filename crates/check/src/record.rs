@@ -20,6 +20,7 @@
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
+use crate::footprint::is_write;
 use crate::history::{
     ABSENT, History, INITIAL, KEY_BITS, KEY_MASK, Keys, Op, OperationKind, Range, Times,
     TransactionOutcome, Txn, UNKNOWN, WriteId,
@@ -266,6 +267,7 @@ pub fn read_records(bytes: &[u8]) -> Result<History, BadRecord> {
     }
     let mut filling = Filling::of(&layout, layout.keys(packed));
     filling.take(&records[..layout.whole]);
+    filling.check_keys()?;
     Ok(filling.assembled())
 }
 
@@ -291,6 +293,7 @@ pub fn read_records_from(file: &mut (impl Read + Seek)) -> Result<History, BadRe
     }
     let mut filling = Filling::of(&layout, layout.keys(packed));
     pieces(file, whole, |piece| Ok(filling.take(piece)))?;
+    filling.check_keys()?;
     Ok(filling.assembled())
 }
 
@@ -398,6 +401,27 @@ impl Filling {
             at += 2 * WORD;
         }
         at
+    }
+
+    /// What speaks against a key: nobody says which version it has where something is counted on
+    /// it and something else is written.
+    fn check_keys(&self) -> Result<(), BadRecord> {
+        const COUNTER: u8 = 1;
+        const VERSIONS: u8 = 2;
+        let mut uses = vec![0_u8; self.keys.count as usize];
+        for op in &self.ops {
+            let Some(of_key) = uses.get_mut(op.key as usize) else { continue };
+            *of_key |= match op.kind {
+                OperationKind::Increment | OperationKind::Count => COUNTER,
+                kind if is_write(kind) => VERSIONS,
+                _ => 0,
+            };
+            if *of_key == COUNTER | VERSIONS {
+                let what = "a key that is a counter and is written, too; it is one of the two";
+                return Err(BadRecord { offset: 0, what: what.to_owned() });
+            }
+        }
+        Ok(())
     }
 
     /// Puts transactions into the order of completion; their operations stay where they are.

@@ -117,6 +117,22 @@ fn damage_is_said_with_its_place_and_a_cut_end_is_left_out() {
     assert_eq!(read_records(&bytes).unwrap_err().what, "14 is no kind of an operation");
 }
 
+/// An increment was a version for one reader and none for the other, whose proof was not accepted.
+#[test]
+fn a_key_is_a_counter_or_is_written() {
+    let file = |second: [u8; 16]| {
+        let (first, end) =
+            (record(OperationKind::Write, 0, 1, 1, UNKNOWN), encode_end(txn(0, 1), 1));
+        [&HEADER[..], &first, &end, &second, &end].concat()
+    };
+    let increment = |key| file(record(OperationKind::Increment, 0, key, 2, UNKNOWN));
+    assert_eq!(read_records(&increment(2)).unwrap().len(), 2);
+    let what = read_records(&increment(1)).unwrap_err().what;
+    assert!(what.contains("a counter and is written"), "{what}");
+    let mut from = std::io::Cursor::new(increment(1));
+    assert_eq!(read_records_from(&mut from).unwrap_err().what, what);
+}
+
 #[test]
 fn ids_that_would_take_all_memory_are_refused() {
     let file = |value: u32, session: u32| {
