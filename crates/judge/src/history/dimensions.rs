@@ -17,7 +17,7 @@ use crate::error::JudgeError;
 use super::alike::{Values, cells_of_groups, values_of};
 use super::failures;
 use super::order::Order;
-use super::rounds;
+use super::parameters;
 use super::table::{Table, error_at};
 use super::words;
 
@@ -220,12 +220,17 @@ pub(super) fn dimension_columns(
     let mut grid: Vec<usize> = grid.collect();
     // What parts more comes first: of two names of one thing the second one parts nothing more.
     // What parts nothing by itself may part what another column leaves.
-    while let Some(column) = next_of_words(table, order, &parting, &open)
-        .or_else(|| next_of_numbers(table, order, &parting, &grid, figures))
-    {
-        parting.push(column);
-        open.retain(|&other| other != column);
-        grid.retain(|&other| other != column);
+    loop {
+        let more = match next_of_words(table, order, &parting, &open) {
+            Some(column) => vec![column],
+            None => next_of_numbers(table, order, &parting, &grid, figures),
+        };
+        if more.is_empty() {
+            break;
+        }
+        open.retain(|column| !more.contains(column));
+        grid.retain(|column| !more.contains(column));
+        parting.extend(more);
     }
     parting.sort_unstable();
     Ok(parting)
@@ -250,19 +255,20 @@ fn next_of_words(
     open.iter().copied().find(parts)
 }
 
-/// The first of these columns of numbers that was asked for and not measured, as it is the same at
-/// all times, or goes round.
+/// Those of these columns of numbers that were asked for and not measured: one that is the same at
+/// all times, or such that a figure hangs on them.
 fn next_of_numbers(
     table: &Table<'_>,
     order: &Order,
     parting: &[usize],
     open: &[usize],
     figures: &[usize],
-) -> Option<usize> {
-    open.iter().copied().find(|&column| {
-        is_grid(table, order, parting, column)
-            || rounds::is_gone_through(table, order, parting, column, figures)
-    })
+) -> Vec<usize> {
+    let grid = open.iter().copied().find(|&column| is_grid(table, order, parting, column));
+    match grid {
+        Some(column) => vec![column],
+        None => parameters::asked_columns(table, order, parting, open, figures),
+    }
 }
 
 /// Whether rows that are alike in all that parts differ in this column.
@@ -344,7 +350,7 @@ fn goes_to_and_fro(table: &Table<'_>, order: &Order, parting: &[usize], column: 
         (returns >= RETURNS_LEAST && ROWS_PER_RETURN * returns > cells.len())
             || (stretches.len() > 1
                 && ROWS_OF_STRETCH_MOST * (returns + stretches.len()) >= cells.len()
-                && rounds::is_nearly_all(rows_that_come_back, cells.len()))
+                && parameters::is_nearly_all(rows_that_come_back, cells.len()))
     })
 }
 
