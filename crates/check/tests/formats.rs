@@ -191,6 +191,8 @@ fn what_is_of_another_kind_is_refused_and_not_untold() {
         (ops("[\"w\", \"x\", [1, 2]]"), "operation 1: \"w\" writes [1,2]"),
         (ops("[\"insert\", \"x\", null]"), "operation 1: \"insert\" writes null"),
         (ops("[\"r\", \"x\"]"), "operation 1: it has no value"),
+        (ops("[\"r\", \"x\", [1, null]]"), "null is no element of a list"),
+        (skew(&third.replace("[:r y 1]", "[:r y [1 nil]]")), "nil is no element of a list"),
         (edn(":time 7"), "line 3, column 1: it has :time, and those before it have none"),
         (skew(&third.replace("2}", ":nemesis-x}")), "line 3, column 1: what breaks the system"),
         (format!("```\n{}```{third}```\n", skew("")), "line 4, column 1: no operation"),

@@ -24,10 +24,6 @@ const WHOLE: [&str; 6] = [
     "history.hist",
 ];
 
-/// Endings of what has packed a file or put it aside.
-const ASIDE: [&str; 14] =
-    ["gz", "bgz", "z", "bz2", "xz", "lzma", "zst", "lz4", "br", "zip", "7z", "old", "bak", "part"];
-
 /// The files of a directory that are a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryFiles {
@@ -78,17 +74,21 @@ fn named(names: &[String], is: fn(&str) -> bool) -> Result<Vec<String>, BadInput
 }
 
 /// What a file was called before it was packed or put aside, in small letters: `t3.log` of
-/// `T3.log.1.gz`.
+/// `T3.log.1.gz` and of `T3.log-20260101`; all that stands behind such a name was added to it.
 fn plain_name(name: &str) -> String {
-    let mut plain = name.to_ascii_lowercase();
-    while let Some((before, ending)) = plain.rsplit_once('.') {
-        let is_number = !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_number && !ASIDE.contains(&ending) {
-            break;
-        }
-        plain.truncate(before.len());
-    }
-    plain
+    let plain = name.to_ascii_lowercase();
+    let whole =
+        WHOLE.iter().find(|whole| plain.starts_with(**whole) && ends_at(&plain, whole.len()));
+    let log = plain.match_indices(".log").map(|(at, ending)| at + ending.len());
+    let end = whole
+        .map(|whole| whole.len())
+        .or_else(|| log.into_iter().find(|&end| ends_at(&plain, end)));
+    plain[..end.unwrap_or(plain.len())].to_owned()
+}
+
+/// Whether a word of a name ends there.
+fn ends_at(name: &str, end: usize) -> bool {
+    !name[end..].starts_with(|next: char| next.is_ascii_alphanumeric())
 }
 
 /// Reads the files of a directory that [`history_files`] has chosen, each with its name.
@@ -158,17 +158,27 @@ mod tests {
         assert_eq!(chosen(&["T2.log", "readme.txt", "T1.log"]), told("T1.log T2.log", ""));
         let jepsen = ["jepsen.log", "history.txt", "jepsen.log.gz", "history.edn", "test.fressian"];
         assert_eq!(chosen(&jepsen), told("history.edn", "history.txt"));
-        assert_eq!(chosen(&["x.log.txt", "log.1", "catalog"]), told("", ""));
+        assert_eq!(chosen(&["x.logs", "log.1", "catalog"]), told("", ""));
     }
 
     /// It was passed over, and a lost update with it.
     #[test]
     fn a_log_that_cannot_be_read_as_it_stands_is_refused_by_its_name() {
-        for other in ["T3.log.gz", "T3.LOG", "T3.log.1", "T3.log.2.XZ", "t3.log.old", "T3.log.zip"]
-        {
+        for other in [
+            "T3.log.gz",
+            "T3.LOG",
+            "T3.log.1",
+            "T3.log.2.XZ",
+            "t3.log.old",
+            "T3.log-20260101",
+            "T3.log-20260101.gz",
+            "T3.log~",
+            "T3.log.tar.gz",
+            "T3.log.txt",
+        ] {
             assert_eq!(chosen(&["T1.log", other, "T2.log"]), Err(other.to_owned()));
         }
-        for other in ["history.edn.gz", "History.edn", "history.json.zst"] {
+        for other in ["history.edn.gz", "History.edn", "history.json.zst", "history.edn-2026"] {
             assert_eq!(chosen(&["history.jsonl", other]), Err(other.to_owned()));
             assert_eq!(chosen(&["jepsen.log", other]), Err(other.to_owned()));
         }

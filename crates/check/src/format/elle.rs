@@ -263,6 +263,9 @@ fn operation(
     };
     let mut ids = Vec::with_capacity(items.len());
     for item in items {
+        if matches!(item, Edn::Nil) {
+            return Err("nil is no element of a list that was read".to_owned());
+        }
         ids.push(id(builder, key, item)?);
     }
     list(key, kind, &ids, ops);

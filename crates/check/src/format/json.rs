@@ -124,6 +124,9 @@ fn operation(builder: &mut Builder, op: &Value, ops: &mut Vec<Op>) -> Result<(),
     };
     let mut ids = Vec::with_capacity(elements.len());
     for element in elements {
+        if element.is_null() {
+            return Err("null is no element of a list that was read".to_owned());
+        }
         ids.push(id(builder, key, element)?);
     }
     list(key, kind, &ids, ops);

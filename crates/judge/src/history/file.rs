@@ -922,6 +922,7 @@ mod tests {
             (progress.replace("5712.1 tps", "5712.1"), 4),
             (progress.replace("5712.1", "x"), 4),
             (progress.replace("progress: 2.0", "progress 2.0"), 4),
+            (format!("{progress}progress: 3.0 s, 58\nprogress: 4.0 s, 58\n"), 7),
         ] {
             assert!(refused(&log).starts_with(&format!("f.csv:{line}:1: ")), "{}", refused(&log));
         }

@@ -110,6 +110,22 @@ fn is_broken_progress(line: &str) -> bool {
     progress(line).is_none() && words.iter().filter(|word| line.contains(**word)).count() > 1
 }
 
+/// Whether a line begins as one of progress, with its time, and is none.
+fn is_cut(line: &str) -> bool {
+    let time = behind_progress(line).and_then(|behind| behind.split_once(" s, "));
+    progress(line).is_none() && time.is_some_and(|(time, _)| time.parse::<f64>().is_ok())
+}
+
+/// The first line of progress that is broken. Of a run that was killed the last one may be cut.
+fn broken_line(text: &str) -> Option<usize> {
+    let last = text.lines().filter(|line| !line.trim().is_empty()).count();
+    let mut known = 0;
+    text.lines().position(|line| {
+        known += usize::from(!line.trim().is_empty());
+        is_broken_progress(line) || (known < last && is_cut(line))
+    })
+}
+
 /// What stands behind `progress: `, which is the first word, or one behind a blank.
 fn behind_progress(line: &str) -> Option<&str> {
     let (before, behind) = line.trim().split_once("progress: ")?;
@@ -172,7 +188,7 @@ fn of_progress<'a>(name: &'a str, text: &str) -> Result<Table<'a>, JudgeError> {
         let what = "how many transactions failed is no number here; pgbench prints `0 failed`";
         return Err(error_at(name, at + 1, 1, what));
     }
-    if let Some(at) = text.lines().position(is_broken_progress) {
+    if let Some(at) = broken_line(text) {
         let what = "this line has no time, rate and latency as pgbench prints them: `progress: 5.0 \
                     s, 7100.2 tps, lat 1.12 ms stddev 0.34, 0 failed`";
         return Err(error_at(name, at + 1, 1, what));
