@@ -152,7 +152,12 @@ struct ScriptSamples<'t> {
     beside: Option<usize>,
     /// Whether the stack of the header above has been given, so that it has no more frames.
     is_given: bool,
+    /// Samples that have a header and no frame: their programs and weights.
+    frameless: Vec<(&'t str, f64)>,
 }
+
+/// What the function of a sample is called that has none, as `perf` itself has it.
+const UNKNOWN: &str = "[unknown]";
 
 impl<'t> ScriptSamples<'t> {
     fn note_header(
@@ -165,6 +170,7 @@ impl<'t> ScriptSamples<'t> {
             return Err(ProfileError::new(first, HEADER_MISSING));
         }
         self.emit_stack(take);
+        self.note_end_of_sample();
         self.program = self.programs.get(header.thread).copied().unwrap_or(header.thread);
         let has_period = header.period.is_some();
         if *self.has_periods.get_or_insert(has_period) != has_period {
@@ -222,6 +228,25 @@ impl<'t> ScriptSamples<'t> {
         self.stack.push(number, frame)
     }
 
+    /// Notes that the sample of the header above, if there is one, has no frame.
+    fn note_end_of_sample(&mut self) {
+        if self.event.is_some() && !self.is_given {
+            self.frameless.push((self.program, self.weight));
+        }
+    }
+
+    /// Gives samples without frames, where others have some: they are as much of the whole.
+    fn emit_frameless(&mut self, take: &mut dyn FnMut(&Sighting<'_>)) {
+        self.note_end_of_sample();
+        if self.samples == 0 {
+            return;
+        }
+        self.samples += self.frameless.len() as u64;
+        for (program, weight) in self.frameless.drain(..) {
+            take(&Sighting { program, ..Sighting::new(&[UNKNOWN], weight) });
+        }
+    }
+
     fn emit_stack(&mut self, take: &mut dyn FnMut(&Sighting<'_>)) {
         self.samples += u64::from(!self.stack.is_empty());
         self.is_given |= !self.stack.is_empty();
@@ -259,6 +284,7 @@ pub(super) fn each_stack(
         headless: None,
         beside: None,
         is_given: false,
+        frameless: Vec::new(),
     };
     let (mut understood, mut lost) = (LineCount::default(), LostSamples::default());
     for (number, line) in filled_lines(text).chain([(0, "")]) {
@@ -276,6 +302,7 @@ pub(super) fn each_stack(
     if let Some(error) = understood.refusal() {
         return Err(error);
     }
+    found.emit_frameless(take);
     let ScriptSamples { event, samples, has_periods, is_flat, part, gaps, .. } = found;
     let has_periods = has_periods.unwrap_or(true);
     let unit = weight_unit(event, has_periods, sampling.filter(|_| !has_periods));
@@ -473,5 +500,19 @@ mod tests {
         assert_eq!(read(&short.repeat(2)).unwrap().total, 2.0, "no sample has a header");
         let words = told.repeat(20) + "Warning: a word\n" + &told;
         assert_eq!(read(&words).unwrap().own["a"], 21.0 * 10_101_010.0);
+    }
+
+    /// Samples without frames were lost from the whole, so that what had doubled was equal.
+    #[test]
+    fn samples_without_frames_are_those_of_an_unknown_function() {
+        let told = sample("mysqld 7 [001] 5.25: 1000 cycles:P:", "a");
+        let frameless = "mysqld 7 [001] 5.26: 1000 cycles:P: \n\n";
+        for text in [
+            told.repeat(2) + &frameless.repeat(3),
+            format!("{frameless}{told}{frameless}{frameless}{told}"),
+        ] {
+            let profile = read(&text).unwrap();
+            assert_eq!((profile.total, profile.own["a"]), (5_000.0, 2_000.0), "{text}");
+        }
     }
 }
