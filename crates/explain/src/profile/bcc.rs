@@ -26,6 +26,8 @@
 //!
 //! Where it is missing, the functions may (see `read`).
 
+use dbdyno_model::foreign;
+
 use super::coverage::Coverage;
 use super::filled::{filled_lines, is_digits};
 use super::form::{
@@ -141,6 +143,8 @@ struct BccStacks<'t> {
     /// Whether the line above names a process, so that a count comes next.
     is_counted_next: bool,
     is_waker: bool,
+    /// What the tool says of stacks that it could not print.
+    undisplayed: Option<&'t str>,
 }
 
 impl<'t> BccStacks<'t> {
@@ -209,6 +213,9 @@ impl<'t> BccStacks<'t> {
     ) -> Result<(), ProfileError> {
         let weight = self.heading.and_then(|of| of.one).map_or(1.0, Sampling::sample_weight);
         check_weights(number, count as f64 * weight)?;
+        if self.stack.is_empty() && self.is_counted_next {
+            self.stack.push(number, UNKNOWN.into())?;
+        }
         self.stacks += u64::from(!self.stack.is_empty());
         let process = std::mem::take(&mut self.process);
         self.stack.emit_sighting(process, count as f64 * weight, take);
@@ -225,6 +232,11 @@ impl<'t> BccStacks<'t> {
     }
 }
 
+/// What the function of a process is called below which stands a count alone: it is as much of the
+/// whole as others.
+const UNKNOWN: &str = "[unknown]";
+/// What the tools say of stacks that they counted and could not print.
+const UNDISPLAYED: &str = "could not be displayed";
 /// Why a line below a process is refused.
 const COUNT_USAGE: &str = "below a stack and its process stands how often it was counted, a whole \
                            number from 0 in a line of its own; give all that the tool has printed";
@@ -241,6 +253,8 @@ pub(super) fn each_stack(
     for (number, line) in filled_lines(text) {
         if let Some(other) = heading(line) {
             found.note_heading(number, other)?;
+        } else if line.starts_with("WARNING: ") && line.contains(UNDISPLAYED) {
+            found.undisplayed = Some(line);
         } else if is_left_out(line) {
             let what = "stacks were left out here, so that nothing can be said of the whole; give \
                         all that the tool has printed";
@@ -250,7 +264,11 @@ pub(super) fn each_stack(
         }
     }
     found.end_stack()?;
-    Ok(stacks_form(found.heading, found.stacks))
+    let mut form = stacks_form(found.heading, found.stacks);
+    if let Some(warning) = found.undisplayed {
+        form.taken_for.push_str(&format!("; {}", foreign::one_line(warning)));
+    }
+    Ok(form)
 }
 
 /// What so many stacks below a heading are, or below none.
@@ -341,5 +359,19 @@ mod tests {
             let profile = read(text).unwrap();
             assert_eq!(profile.own.into_iter().collect::<Vec<_>>(), [("bt_get".into(), weight)]);
         }
+    }
+
+    /// Counts of processes without a stack were lost from the whole.
+    #[test]
+    fn a_process_without_a_stack_is_an_unknown_function() {
+        let text = "Sampling at 49 Hertz of all threads by user + kernel stack for 10 secs.\n\n    \
+                    f\n    main\n    -                mysqld (7)\n        5\n\n\n    -           \
+                         mysqld (7)\n        30\n";
+        let profile = read(text).unwrap();
+        let share = profile.own["f"] / profile.total;
+        assert!((share - 5.0 / 35.0).abs() < 1e-9, "{share}");
+        let warning = "WARNING: 30 stack traces could not be displayed.\n";
+        let told = read(&format!("{text}{warning}")).unwrap();
+        assert!(told.taken_for.contains("30 stack traces"), "{}", told.taken_for);
     }
 }
