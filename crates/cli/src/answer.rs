@@ -1,5 +1,7 @@
 //! What a comparison answers, as an exit code: see `docs/CONTRACT.md`.
 
+use std::collections::BTreeSet;
+
 use dbdyno_model::{
     Cell, CellComparison, CountComparison, CountVerdict, Gate, GateOutcome, Interval, Verdict,
 };
@@ -14,7 +16,7 @@ pub(crate) fn exit_of_findings(found: &RunFindings<'_>, gate: Option<Gate>) -> E
     let pairs = found.judged_pairs();
     let cells = pairs.iter().flat_map(|(_, of)| of.cells.iter().cloned());
     let cells: Vec<CellComparison> = cells.collect();
-    let unmeasured: Vec<Cell> = pairs
+    let unmeasured: BTreeSet<Cell> = pairs
         .iter()
         .flat_map(|(pair, of)| pair.plan().cells_beside(of.cells.iter().map(|one| &one.cell)))
         .collect();
@@ -32,7 +34,7 @@ pub(crate) fn exit_of_findings(found: &RunFindings<'_>, gate: Option<Gate>) -> E
 }
 
 /// What a gate says, with the cells that are the reason.
-fn told(gate: Gate, cells: &[CellComparison], unmeasured: &[Cell]) -> String {
+fn told(gate: Gate, cells: &[CellComparison], unmeasured: &BTreeSet<Cell>) -> String {
     let outcome = gate.judge_all(cells);
     let shown = |cell: &CellComparison| {
         let Interval { low, high, .. } = cell.rqps;
@@ -46,15 +48,14 @@ fn told(gate: Gate, cells: &[CellComparison], unmeasured: &[Cell]) -> String {
     let reasons: Vec<String> =
         cells.iter().filter(|cell| gate.judge_cell(cell) == outcome).map(shown).collect();
     match outcome {
-        GateOutcome::Holds => match unmeasured {
-            [] => format!("gate   {gate} holds"),
-            [first, more @ ..] => {
-                let more = if more.is_empty() {
-                    String::new()
-                } else {
-                    format!(" and {} more", more.len())
+        GateOutcome::Holds => match unmeasured.first() {
+            None => format!("gate   {gate} holds"),
+            Some(first) => {
+                let others = match unmeasured.len() - 1 {
+                    0 => " was".to_owned(),
+                    more => format!(" and {more} more were"),
                 };
-                format!("gate   {gate} is open: {first}{more} planned and not measured")
+                format!("gate   {gate} is open: {first}{others} planned and not measured")
             }
         },
         GateOutcome::Fails => format!("gate   {gate} fails: {}", reasons.join("; ")),

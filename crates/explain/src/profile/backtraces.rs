@@ -19,7 +19,7 @@ use super::coverage::Coverage;
 use super::filled::filled_lines;
 use super::form::{Form, MeasureUnit, ProfileError, ProfileMeasure, Weighing};
 use super::programs::Sighting;
-use super::stack::{Stack, cut_name};
+use super::stack::{Stack, UNKNOWN, cut_name};
 
 /// Threads of a process, at most: Linux numbers 4 million, and servers have some thousand.
 const THREADS_MOST: usize = 200_000;
@@ -236,7 +236,7 @@ fn name(text: &str) -> Option<Cow<'_, str>> {
         _ if text == "??" && file.is_some() => {
             file.map(|file| format!("[{}]", cut_name(file)).into())
         }
-        _ if text == "??" => Some("[unknown]".into()),
+        _ if text == "??" => Some(UNKNOWN.into()),
         _ => Some(text.into()),
     }
 }

@@ -36,7 +36,7 @@ use super::form::{
 };
 use super::programs::Sighting;
 use super::rate::{Sampling, heading_sampling};
-use super::stack::{Stack, is_left_out};
+use super::stack::{Stack, UNKNOWN, is_left_out};
 
 /// Off-CPU time is told in microseconds.
 const MICROSECOND_NS: f64 = 1e3;
@@ -232,9 +232,6 @@ impl<'t> BccStacks<'t> {
     }
 }
 
-/// What the function of a process is called below which stands a count alone: it is as much of the
-/// whole as others.
-const UNKNOWN: &str = "[unknown]";
 /// What the tools say of stacks that they counted and could not print.
 const UNDISPLAYED: &str = "could not be displayed";
 /// Why a line below a process is refused.

@@ -29,7 +29,7 @@ use super::form::{
 };
 use super::perf_script;
 use super::programs::Sighting;
-use super::stack::{Stack, is_left_out};
+use super::stack::{Stack, UNKNOWN, is_left_out};
 
 /// Whether a line begins a map: `@name[`.
 pub(super) fn is_of_bpftrace(line: &str) -> bool {
@@ -278,7 +278,7 @@ fn frame(line: &str) -> Option<Cow<'_, str>> {
         !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit())
     };
     let name = line.rsplit_once('+').filter(is_offset).map_or(line, |(name, _)| name);
-    Some(if name.starts_with("0x") { "[unknown]".into() } else { name.into() })
+    Some(if name.starts_with("0x") { UNKNOWN.into() } else { name.into() })
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use super::form::{
 use super::lost::LostSamples;
 use super::programs::{Sighting, Threads};
 use super::rate::{SampleGaps, Sampling, perf_sampling};
-use super::stack::{Stack, cut_name};
+use super::stack::{Stack, UNKNOWN, cut_name};
 
 /// Whether a line is a frame below a header, or the header of a sample.
 pub(super) fn is_of_script(line: &str) -> bool {
@@ -155,9 +155,6 @@ struct ScriptSamples<'t> {
     /// Samples that have a header and no frame: their programs and weights.
     frameless: Vec<(&'t str, f64)>,
 }
-
-/// What the function of a sample is called that has none, as `perf` itself has it.
-const UNKNOWN: &str = "[unknown]";
 
 impl<'t> ScriptSamples<'t> {
     fn note_header(
@@ -448,7 +445,7 @@ pub(super) fn frame_function(line: &str) -> Option<Cow<'_, str>> {
         Some((name, offset)) if offset.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
         _ => symbol,
     };
-    if name != "[unknown]" {
+    if name != UNKNOWN {
         let is_kernel = file == "[kernel.kallsyms]" || file.starts_with("[guest.kernel");
         return Some(if is_kernel {
             format!("{}_[k]", cut_name(name)).into()

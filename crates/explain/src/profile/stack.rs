@@ -36,6 +36,10 @@ const MARK_MOST: usize = 64;
 /// most: thirty thousand functions with long templates have some 60 MiB.
 const ALL_NAMES_MOST: usize = 256 << 20;
 
+/// What `perf` calls a function without a name, and what samples without any are counted under:
+/// they are as much of the whole as others.
+pub(super) const UNKNOWN: &str = "[unknown]";
+
 /// Functions of a stack, the innermost first, borrowed from the text where that is possible.
 #[derive(Default)]
 pub(super) struct Stack<'t> {

@@ -14,7 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::JudgeError;
 
-use super::alike::{Values, cells_of_groups, values_of};
+use super::alike::{
+    Values, cells_of_groups, is_nearly_all, rows_that_come_back, stretches_of_values, values_of,
+};
 use super::failures;
 use super::order::Order;
 use super::parameters;
@@ -339,18 +341,13 @@ pub(super) fn is_of_environment(head: &str) -> bool {
 /// Whether values come back, among the rows that are alike in all that parts already.
 fn goes_to_and_fro(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -> bool {
     cells_of_groups(table, order, parting, column).values().any(|cells| {
-        let mut stretches: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for stretch in cells.chunk_by(|one, other| one == other) {
-            let of_value = stretches.entry(stretch[0]).or_default();
-            *of_value = (of_value.0 + 1, of_value.1 + stretch.len());
-        }
-        let returns = stretches.values().map(|(count, _)| count - 1).sum::<usize>();
-        let come_back = stretches.values().filter(|(count, _)| *count >= STRETCHES_LEAST);
-        let rows_that_come_back = come_back.map(|(_, rows)| rows).sum::<usize>();
+        let stretches = stretches_of_values(cells);
+        let count: usize = stretches.values().map(|of| of.count).sum();
+        let returns = count - stretches.len();
         (returns >= RETURNS_LEAST && ROWS_PER_RETURN * returns > cells.len())
             || (stretches.len() > 1
-                && ROWS_OF_STRETCH_MOST * (returns + stretches.len()) >= cells.len()
-                && parameters::is_nearly_all(rows_that_come_back, cells.len()))
+                && ROWS_OF_STRETCH_MOST * count >= cells.len()
+                && is_nearly_all(rows_that_come_back(&stretches, STRETCHES_LEAST), cells.len()))
     })
 }
 

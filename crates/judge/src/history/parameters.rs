@@ -17,7 +17,9 @@ use std::collections::BTreeMap;
 
 use dbdyno_stats::median;
 
-use super::alike::{Values, cells_of_groups, values_of};
+use super::alike::{
+    Values, cells_of_groups, is_nearly_all, rows_that_come_back, stretches_of_values, values_of,
+};
 use super::cells::{self, DecimalMark};
 use super::names;
 use super::order::Order;
@@ -34,8 +36,6 @@ const FIGURES: [&str; 12] = [
 ];
 /// A number that came in so many stretches comes back.
 const STRETCHES_LEAST: usize = 3;
-/// Nearly all, as some rows may be missing.
-const NEARLY_ALL: f64 = 0.9;
 /// So much of what a figure varies by is left within the numbers, at most.
 const LEFT_MOST: f64 = 0.5;
 /// A column without which a figure varies by less than so many times as much is none of them.
@@ -130,11 +130,6 @@ fn middle(distances: &[f64]) -> f64 {
     median(distances).unwrap_or(0.0)
 }
 
-/// Whether some are nine of ten of all, or more.
-pub(super) fn is_nearly_all(some: usize, all: usize) -> bool {
-    some as f64 >= NEARLY_ALL * all as f64
-}
-
 /// Whether a column has whole numbers, and no name of a figure or of a part of the calendar.
 fn may_be_asked(table: &Table<'_>, column: usize) -> bool {
     let head = &table.header[column];
@@ -148,20 +143,15 @@ fn may_be_asked(table: &Table<'_>, column: usize) -> bool {
 
 /// Whether nearly all numbers come back, in the groups that have more than one.
 fn comes_back(table: &Table<'_>, order: &Order, parting: &[usize], column: usize) -> bool {
-    let (mut rows, mut rows_that_come_back) = (0, 0);
+    let (mut rows, mut back) = (0, 0);
     for cells in cells_of_groups(table, order, parting, column).values() {
-        let mut stretches: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for stretch in cells.chunk_by(|one, other| one == other) {
-            let of_value = stretches.entry(stretch[0]).or_default();
-            *of_value = (of_value.0 + 1, of_value.1 + stretch.len());
-        }
+        let stretches = stretches_of_values(cells);
         if stretches.len() > 1 {
             rows += cells.len();
-            let back = stretches.values().filter(|(count, _)| *count >= STRETCHES_LEAST);
-            rows_that_come_back += back.map(|(_, rows)| rows).sum::<usize>();
+            back += rows_that_come_back(&stretches, STRETCHES_LEAST);
         }
     }
-    rows > 0 && is_nearly_all(rows_that_come_back, rows)
+    rows > 0 && is_nearly_all(back, rows)
 }
 
 /// Whether nearly all rows are alike to some others in these columns.
