@@ -26,6 +26,7 @@ use tar::EntryType;
 use crate::error::SandboxError;
 use crate::foreign_files::{open_plain, set_mode_of};
 use crate::tree::{Kind, NewTree, Outward};
+use crate::zstd_reader::ZstdReader;
 
 /// How deep an archive lies within another.
 const DEEPEST: usize = 4;
@@ -260,9 +261,9 @@ fn plain<'a>(mut packed: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
             Box::new(lzma_rust2::XzReader::new_mem_limit(packed, true, XZ_KB))
         }
         [b'B', b'Z', b'h', ..] => Box::new(bzip2::bufread::MultiBzDecoder::new(packed)),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            let reader = ruzstd::decoding::StreamingDecoder::new(packed);
-            Box::new(reader.map_err(|error| io::Error::other(error.to_string()))?)
+        // A frame, or one that is skipped and stands before it.
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+            Box::new(ZstdReader::new(packed))
         }
         _ => Box::new(packed),
     })

@@ -92,6 +92,7 @@ mod tree;
 mod upgrade;
 mod valgrind;
 mod wanted;
+mod zstd_reader;
 
 pub use background::{
     BackgroundServer, BackgroundState, Membership, remove, remove_unfinished, unfinished_starts,
