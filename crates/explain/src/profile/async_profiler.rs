@@ -302,8 +302,8 @@ pub(super) fn each_stack(
     let whole = if share > 0.0 { total / share.min(1.0) } else { total };
     let rounding = whole * rows as f64 * SHARE_HALF;
     let coverage = Coverage::of_table(total, whole, rounding);
-    if coverage.is_excerpt {
-        take(&Sighting::new(&[LEFT_OUT], whole - total));
+    if coverage.rest > 0.0 {
+        take(&Sighting::new(&[LEFT_OUT], coverage.rest));
     }
     // Kish: amounts are of all sizes, and a stack tells the mean of its own.
     let sample = if squares > 0.0 { squares / total } else { 1.0 };

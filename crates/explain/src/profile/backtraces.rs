@@ -51,53 +51,113 @@ fn number_of_frame(line: &str) -> Option<(u32, &str)> {
     Some((number.parse().ok()?, rest.trim_start())).filter(|_| is_parted)
 }
 
+/// The threads of a text while it is read.
+#[derive(Default)]
+struct ThreadStacks<'t> {
+    stack: Stack<'t>,
+    /// What tells the threads of this sample.
+    seen: HashSet<&'t str>,
+    samples: u64,
+    threads: u64,
+    /// Threads of which nothing is told but that they are.
+    frameless: u64,
+    /// Whether the heading of a thread stands above, and no stack was given since.
+    is_awaited: bool,
+    is_headed: bool,
+    /// Behind all threads gdb prints once more the frame in which it stopped.
+    is_again: bool,
+}
+
+impl<'t> ThreadStacks<'t> {
+    /// The heading of a thread; its identity stands behind its number, which gdb may give anew.
+    fn note_heading(
+        &mut self,
+        number: usize,
+        line: &'t str,
+        take: &mut dyn FnMut(&Sighting<'_>),
+    ) -> Result<(), ProfileError> {
+        self.end_thread(take);
+        (self.is_headed, self.is_awaited, self.is_again) = (true, true, false);
+        if !self.seen.insert(line.trim()) {
+            self.samples += 1;
+            self.seen.clear();
+            self.seen.insert(line.trim());
+        } else if self.seen.len() > THREADS_MOST {
+            let what = format!(
+                "more than {THREADS_MOST} threads in one sample, which no program has; give what \
+                 gdb has printed of one process"
+            );
+            return Err(ProfileError::new(number, what));
+        }
+        Ok(())
+    }
+
+    fn note_frame(
+        &mut self,
+        number: usize,
+        place: u32,
+        frame: &'t str,
+        take: &mut dyn FnMut(&Sighting<'_>),
+    ) -> Result<(), ProfileError> {
+        if place == 0 {
+            self.is_again = self.is_headed && !self.stack.is_empty();
+            self.give(take);
+        }
+        match function(frame).filter(|_| !self.is_again) {
+            Some(function) => self.stack.push(number, function),
+            None => Ok(()),
+        }
+    }
+
+    fn give(&mut self, take: &mut dyn FnMut(&Sighting<'_>)) {
+        if !self.stack.is_empty() {
+            self.threads += 1;
+            self.is_awaited = false;
+        }
+        self.stack.emit_sighting("", 1.0, take);
+    }
+
+    fn end_thread(&mut self, take: &mut dyn FnMut(&Sighting<'_>)) {
+        self.give(take);
+        self.frameless += u64::from(std::mem::take(&mut self.is_awaited));
+    }
+
+    /// Gives threads without frames, where others have some: they are as much of the whole.
+    fn emit_frameless(&mut self, take: &mut dyn FnMut(&Sighting<'_>)) {
+        self.end_thread(take);
+        if self.threads > 0 && self.frameless > 0 {
+            self.threads += self.frameless;
+            take(&Sighting::new(&[UNKNOWN], self.frameless as f64));
+        }
+    }
+}
+
 /// Gives each stack, the outermost function first.
 pub(super) fn each_stack(
     text: &str,
     take: &mut dyn FnMut(&Sighting<'_>),
 ) -> Result<Form, ProfileError> {
-    let mut stack = Stack::default();
-    let (mut seen, mut samples, mut stacks) = (HashSet::new(), 1_u64, 0_u64);
-    // Behind all threads gdb prints once more the frame in which it stopped.
-    let (mut is_headed, mut is_again) = (false, false);
-    let mut give = |stack: &mut Stack<'_>| {
-        stacks += u64::from(!stack.is_empty());
-        stack.emit_sighting("", 1.0, take);
-    };
+    let mut found = ThreadStacks { samples: 1, ..ThreadStacks::default() };
     for (number, line) in filled_lines(text) {
         if is_thread(line) {
-            give(&mut stack);
-            (is_headed, is_again) = (true, false);
-            // The identity of a thread stands behind its number, which gdb may give anew.
-            if !seen.insert(line.trim()) {
-                samples += 1;
-                seen.clear();
-                seen.insert(line.trim());
-            } else if seen.len() > THREADS_MOST {
-                let what = format!(
-                    "more than {THREADS_MOST} threads in one sample, which no program has; give \
-                     what gdb has printed of one process"
-                );
-                return Err(ProfileError::new(number, what));
-            }
-        } else if let Some((place, rest)) = number_of_frame(line) {
-            if place == 0 {
-                is_again = is_headed && !stack.is_empty();
-                give(&mut stack);
-            }
-            if let Some(function) = function(rest).filter(|_| !is_again) {
-                stack.push(number, function)?;
-            }
+            found.note_heading(number, line, take)?;
+        } else if let Some((place, frame)) = number_of_frame(line) {
+            found.note_frame(number, place, frame, take)?;
         }
     }
-    give(&mut stack);
+    found.emit_frameless(take);
+    let (samples, stacks) = (found.samples, found.threads);
     let threads = stacks as f64 / samples as f64;
     let threads = match samples {
         1 => format!("1 sample of {stacks} threads"),
         _ if threads.fract() == 0.0 => format!("{samples} samples of {threads} threads"),
         _ => format!("{samples} samples of {threads:.1} threads on average"),
     };
-    Ok(of_threads(format!("gdb backtraces, {threads}")))
+    let frameless = match found.frameless {
+        0 => String::new(),
+        count => format!(", {count} of them without a frame"),
+    };
+    Ok(of_threads(format!("gdb backtraces, {threads}{frameless}")))
 }
 
 fn of_threads(taken_for: String) -> Form {
@@ -274,6 +334,24 @@ mod tests {
         let mut stacks = 0;
         let form = each_stack(text, &mut |_| stacks += 1).unwrap();
         assert_eq!((stacks, form.taken_for.as_str()), (2, "gdb backtraces, 1 sample of 2 threads"));
+    }
+
+    /// A thread whose stack could not be read is a thread: the others would be more than they are.
+    #[test]
+    fn threads_without_frames_are_counted() {
+        let thread = |number: u32, frame: &str| format!("Thread {number} (LWP {number}):\n{frame}");
+        let (poll, signal) = ("#0  0x01 in poll () from /x\n", "#0  <signal handler called>\n");
+        let text = thread(4, poll) + &thread(3, "") + &thread(2, signal) + &thread(1, poll);
+        let (mut weights, mut unknown) = (0.0, 0.0);
+        let form = each_stack(&text, &mut |seen| {
+            weights += seen.weight;
+            unknown += if seen.stack == [UNKNOWN] { seen.weight } else { 0.0 };
+        });
+        assert_eq!((weights, unknown), (4.0, 2.0));
+        let told = "gdb backtraces, 1 sample of 4 threads, 2 of them without a frame";
+        assert_eq!(form.unwrap().taken_for, told);
+        let form = each_stack(&thread(3, ""), &mut |_| panic!("nothing is known of it"));
+        assert!(form.is_ok());
     }
 
     #[test]

@@ -27,6 +27,7 @@ use super::filled::{filled_lines, is_digits};
 use super::form::{
     Form, MeasureUnit, OFF_CPU, ProfileError, ProfileMeasure, Weighing, lowercase_letters,
 };
+use super::lost::LostSamples;
 use super::perf_script;
 use super::programs::Sighting;
 use super::stack::{Stack, UNKNOWN, is_left_out};
@@ -111,10 +112,17 @@ impl<'t> MapPrints<'t> {
             format!(", the last of {count} prints, which has all that was printed before")
         });
         let begin = sums.and_then(|begins| begins.last()).copied().unwrap_or(0);
+        // A key without frames, beside others that have some, is a stack that could not be kept.
+        let has_frames = self.entries.iter().any(|entry| !entry.stack.is_empty());
         let mut stacks = 0;
-        for mut entry in self.entries.into_iter().skip(begin) {
-            stacks += u64::from(!entry.stack.is_empty());
-            entry.stack.emit_sighting(entry.program, times * entry.count, take);
+        for mut entry in self.entries.into_iter().skip(begin).filter(|_| has_frames) {
+            stacks += 1;
+            let weight = times * entry.count;
+            if entry.stack.is_empty() {
+                let program = entry.program;
+                take(&Sighting { program, ..Sighting::new(&[UNKNOWN], weight) });
+            }
+            entry.stack.emit_sighting(entry.program, weight, take);
         }
         (stacks, told)
     }
@@ -140,6 +148,7 @@ pub(super) fn each_stack(
     let mut stack = Stack::default();
     let (mut map, mut begun, mut is_off_cpu, mut unit_ns) = (None, None, false, None);
     let (mut prints, mut key) = (MapPrints::default(), 0_u64);
+    let mut lost = LostSamples::default();
     let mut program = "";
     for (number, line) in filled_lines(text) {
         let wrong = |what: &str| ProfileError::new(number, what);
@@ -155,19 +164,13 @@ pub(super) fn each_stack(
                 if ends_key(line) {
                     return Err(wrong(NO_BEGINNING));
                 }
-                if !line.trim().is_empty() {
+                if !line.trim().is_empty() && !lost.note_events(line) {
                     prints.part();
                 }
                 continue;
             };
-            match map {
-                Some(known) if known != name => {
-                    return Err(wrong(&format!(
-                        "counts of two maps, @{known} and @{name}, cannot be added up; leave one in \
-                         the file"
-                    )));
-                }
-                _ => map = Some(name),
+            if let Some(known) = map.replace(name).filter(|known| *known != name) {
+                return Err(wrong(&two_maps(known, name)));
             }
             begun = Some(number);
             (rest, is_first) = (behind, true);
@@ -201,7 +204,14 @@ pub(super) fn each_stack(
         let what = "this stack has no end: `]: 12`; give all that bpftrace has printed";
         return Err(ProfileError::new(number, what));
     }
-    Ok(give_map(map.unwrap_or_default(), is_off_cpu, unit_ns, prints, take))
+    let mut form = give_map(map.unwrap_or_default(), is_off_cpu, unit_ns, prints, take);
+    form.taken_for += &lost.to_string();
+    Ok(form)
+}
+
+/// Why a second map is refused.
+fn two_maps(known: &str, name: &str) -> String {
+    format!("counts of two maps, @{known} and @{name}, cannot be added up; leave one in the file")
 }
 
 /// Gives what the prints of a map have, in nanoseconds where the script or the name of the map says
@@ -296,6 +306,18 @@ mod tests {
         for count in ["-9", "9e3", "9,000", "nan", "", "99999999999999999999"] {
             let error = read(&(stack(count) + &stack("7"))).unwrap_err();
             assert!(error.line == 4 && error.what.contains("how often"), "{count:?} {error}");
+        }
+    }
+
+    /// A stack that could not be kept was counted all the same.
+    #[test]
+    fn keys_without_frames_are_of_an_unknown_function() {
+        let stack = "@[\n    f+1\n    main+5\n, mysqld]: 30\n";
+        for key in ["@[\n, mysqld]: 70\n", "@[\n]: 70\n", "@[, mysqld]: 70\n", "@[]: 70\n"] {
+            let profile = read(&(stack.to_owned() + key)).unwrap();
+            let own = ["f", "[unknown]"].map(|name| profile.own.get(name).copied());
+            assert_eq!((profile.total, own), (100.0, [Some(30.0), Some(70.0)]), "{key}");
+            assert!(read(key).is_err(), "{key}");
         }
     }
 

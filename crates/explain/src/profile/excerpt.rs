@@ -235,6 +235,22 @@ mod tests {
         assert!(is_untold(&found, "warm") && !is_untold(&found, "hot"), "{found:?}");
     }
 
+    /// The rounding of two thousand rows may hide as much as was cut away: the rows that are left
+    /// are shares of the whole, and none of them has become more by the cut.
+    #[test]
+    fn a_long_list_that_was_cut_is_a_part_of_its_whole() {
+        let names: Vec<String> = (0..2_500).map(|at| format!("f{at}")).collect();
+        let rows: Vec<(&str, f64)> = std::iter::once(("hot", 50.0))
+            .chain(names.iter().map(|name| (name.as_str(), 0.02)))
+            .collect();
+        let (whole, cut) = (report(&rows), report(&rows[..2_001]));
+        assert!(!read(&cut).unwrap().is_excerpt, "rounding explains a tenth");
+        let found = compared(&whole, &cut);
+        let hot = function(&found, "hot").unwrap();
+        assert!(hot.weighted.estimate.abs() < 1e-9 && hot.q_value.unwrap() > 0.9, "{hot:?}");
+        assert!(found.functions.iter().all(|one| one.q_value.unwrap() > 0.5));
+    }
+
     /// Rows that are rounded add up to less than the whole, and hide a small function.
     #[test]
     fn rounding_leaves_nothing_out_and_may_hide_little() {

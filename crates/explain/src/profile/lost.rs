@@ -1,9 +1,10 @@
-//! Samples that perf took and had no room for: they are in no figure, and a profile says so.
+//! Samples that a tool took and had no room for: they are in no figure, and a profile says so.
 //!
 //! ```text
 //!   # Total Lost Samples: 33                              head of `perf report`
 //!   mysqld 7 [001] 5.25: PERF_RECORD_LOST lost 33         `perf script --show-lost-events`
 //!   mysqld 7 [001] 5.25: PERF_RECORD_LOST_SAMPLES lost 33
+//!   Lost 33 events                                        bpftrace
 //! ```
 //!
 //! What is lost is not lost by chance: a buffer overflows while the load is at its highest.
@@ -32,6 +33,14 @@ impl LostSamples {
         true
     }
 
+    /// Takes a line of bpftrace; whether it tells of lost events.
+    pub(super) fn note_events(&mut self, line: &str) -> bool {
+        let line = line.trim();
+        let line = line.strip_prefix("WARNING: ").unwrap_or(line);
+        let count = line.strip_prefix("Lost ").and_then(|rest| rest.strip_suffix(" events"));
+        count.inspect(|count| self.add(count)).is_some()
+    }
+
     fn add(&mut self, count: &str) {
         let count = count.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
         self.0 = self.0.saturating_add(count.unwrap_or(0));
@@ -43,7 +52,7 @@ impl fmt::Display for LostSamples {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0 => Ok(()),
-            lost => write!(f, "; perf lost {lost} more, which are in no figure"),
+            lost => write!(f, "; {lost} more were lost, which are in no figure"),
         }
     }
 }
@@ -59,7 +68,7 @@ mod tests {
                       mysqld 7 [001] 5.26: PERF_RECORD_LOST lost 23\n\
                       mysqld 7 [001] 5.27: PERF_RECORD_LOST_SAMPLES lost 10\n";
         let profile = read(script).unwrap();
-        let told = "; perf lost 33 more, which are in no figure";
+        let told = "; 33 more were lost, which are in no figure";
         assert!(profile.taken_for.contains(told), "{}", profile.taken_for);
         assert_eq!(profile.total, 250_000.0);
         let report = "# Total Lost Samples: 7\n#\n# Samples: 40  of event 'cycles'\n\
@@ -67,8 +76,12 @@ mod tests {
                       \x20   60.00%  mysqld   mysqld   [.] row_search_mvcc\n\
                       \x20   40.00%  mysqld   mysqld   [.] btr_cur_search\n";
         let told = read(report).unwrap().taken_for;
-        assert!(told.contains("; perf lost 7 more, which are in no figure"), "{told}");
+        assert!(told.contains("; 7 more were lost, which are in no figure"), "{told}");
         let none = read(&report.replace("Samples: 7", "Samples: 0")).unwrap().taken_for;
         assert!(!none.contains("lost"), "{none}");
+        let map = "@[\n    f+1\n    main+5\n, mysqld]: 30\nLost 42 events\n\
+                   WARNING: Lost 8 events\n@[\n    g+1\n    main+5\n, mysqld]: 3\n";
+        let told = read(map).unwrap().taken_for;
+        assert!(told.contains("; 50 more were lost, which are in no figure"), "{told}");
     }
 }

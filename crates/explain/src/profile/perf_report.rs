@@ -194,9 +194,8 @@ pub(super) fn read(text: &str) -> Result<Option<Report<'_>>, ProfileError> {
         row.program = programs.get(row.program).copied().unwrap_or(row.program);
     }
     let coverage = Coverage::of_table(told * whole, whole, rounding * whole);
-    if coverage.is_excerpt {
-        let weight = (1.0 - told) * whole;
-        rows.push(Row { program: "", name: LEFT_OUT.into(), weight });
+    if coverage.rest > 0.0 {
+        rows.push(Row { program: "", name: LEFT_OUT.into(), weight: coverage.rest });
     }
     let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
     let told = 100.0 * told.min(1.0);

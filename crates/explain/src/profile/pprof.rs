@@ -63,8 +63,8 @@ pub(super) fn each_stack(
     let coverage = table.coverage()?;
     let total = table.total.map(|of| of.value).or(table.total_by_share()).unwrap_or(told);
     table.rows.iter().for_each(|(name, value)| take(&Sighting::new(&[name], *value)));
-    if coverage.is_excerpt {
-        take(&Sighting::new(&[LEFT_OUT], total - told));
+    if coverage.rest > 0.0 {
+        take(&Sighting::new(&[LEFT_OUT], coverage.rest));
     }
     let shown = 100.0 * told / total.max(f64::MIN_POSITIVE);
     let smallest = table.rows.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);

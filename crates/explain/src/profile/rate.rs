@@ -242,7 +242,10 @@ mod tests {
             assert_eq!(found.samples.base.map(f64::round), Some(2_000.0));
         }
         let error = read(&format!("main;work 3\n{}", kept(50, 40))).unwrap_err();
-        assert!(error.line == 4 && error.what.contains("no `# period:`"), "{error}");
+        assert!(error.line == 3 && error.what.contains("those above"), "{error}");
+        let parted = kept(50, 40).replace("# samples: 2000\n", "");
+        let error = read(&format!("main;work 3\n{parted}")).unwrap_err();
+        assert!(error.line == 3 && error.what.contains("no `# period:`"), "{error}");
         let events = |every: u64, count| bcc(&format!("every {every} events"), both, count);
         assert!(is_refused(&events(100, 9), &bcc("49 Hertz", both, 9)));
         let found = compared(&events(100_000, 500), &events(10_000, 5_000));

@@ -193,7 +193,7 @@ fn collapsed(
         }
     }
     repeats.emit_sightings(process, take);
-    head.check_samples(&counted)?;
+    head.check_end(&counted)?;
     let of = head.event.map_or_else(String::new, |event| format!(" of {event}"));
     let weighing = match (&head.samples, head.event) {
         // Kish: of periods that differ the longer ones tell more.
@@ -328,6 +328,7 @@ impl<'t> CollapsedHead<'t> {
         let stacks = counted.stacks;
         self.check_samples(counted)?;
         match &self.samples {
+            None if stacks > 0 => return Err(ProfileError::new(number, SAMPLES_BELOW)),
             Some(first) if first.stacks == stacks => {
                 if first.last != told {
                     return Err(told_twice(number, SAMPLES_LINE, first.last, told));
@@ -339,6 +340,19 @@ impl<'t> CollapsedHead<'t> {
             }
         }
         Ok(())
+    }
+
+    /// Looks whether all stacks are there that the last head tells of.
+    ///
+    /// # Errors
+    /// They are not, and the line that tells how many samples they have.
+    fn check_end(&self, counted: &StackCount) -> Result<(), ProfileError> {
+        match &self.samples {
+            Some(last) if counted.stacks > 0 && last.stacks == counted.stacks => {
+                Err(ProfileError::new(last.line, SAMPLES_BELOW))
+            }
+            _ => self.check_samples(counted),
+        }
     }
 
     /// Looks whether all stacks have as many samples as the head tells: those of a text that was
@@ -381,6 +395,11 @@ impl<'t> CollapsedHead<'t> {
         }
     }
 }
+
+/// Why a number of samples is refused below stacks that have none above them, or above none.
+const SAMPLES_BELOW: &str = "`# samples:` stands above the stacks that it counts, and those above \
+                             this line have none, or none follow: the text was cut, or put \
+                             together of two; give each file as it was written";
 
 /// Sums of samples are rounded as far as this, as shares of them.
 const SAMPLES_ROUNDED: f64 = 1e-6;
@@ -663,6 +682,8 @@ mod tests {
             (&of(samples, "", 3), 2, "3500 samples as this line has it, and the stacks have 503 "),
             (&of(samples, period, 9_000), 2, "and the stacks have 9500 "),
             (&of("# samples: 99999999\n", period, 3_000), 2, "99999999 samples"),
+            ("main;work 3\n# samples: 40\n", 2, "those above this line have none"),
+            ("# samples: 3\nmain;work 3\n# samples: 40\n", 3, "or none follow"),
             (&of("# samples: 3500\n# samples: 3400\n", period, 3_000), 3, "which is right"),
             (&of(samples, "# period: 10\n# period: 9\n", 3_000), 4, "which is right"),
             (&of(samples, "# period: 1e-300\n", 3_000), 3, "1 or more"),
