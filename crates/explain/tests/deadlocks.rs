@@ -1351,6 +1351,28 @@ proptest! {
             prop_assert!(!holes.contains(is_secret), "{holes}\n  of {sql}");
         }
     }
+
+    /// Clients write a log as one line and double the backslashes in it, and other tools do not.
+    #[test]
+    fn no_literal_appears_of_a_log_that_was_written_as_one_line(
+        parts in prop::collection::vec((0..4_usize, "[A-Z]{2}['\"\\\\ ]{1,2}[A-Z]{2}"), 2..6),
+        has_pairs: bool,
+        is_carried: bool,
+    ) {
+        let part = |(kind, text): &(usize, String)| written(*kind, text, Dialect::Mysql);
+        let sql: String = parts.iter().map(part).collect();
+        let (_, log) = TEXTS[4];
+        let text = log.replacen("SELECT qty FROM", &format!("select qty, {sql} from"), 1);
+        prop_assert!(text != log);
+        let text = if has_pairs { text.replace('\\', "\\\\") } else { text };
+        let one_line = format!("InnoDB\t\t{}\n", text.replace('\t', "\\t").replace('\n', "\\n"));
+        let log = if is_carried { format!("db-1  | {one_line}") } else { one_line };
+        let found = deadlock_clusters(&log);
+        prop_assert!(!found.is_empty(), "{log}");
+        let told = found.iter().flat_map(statements).find(|told| told.starts_with("select qty"));
+        let (told, _) = told.map(|told| told.split_once(" from").unwrap_or((told, ""))).unwrap();
+        prop_assert!(!told.contains(|letter: char| letter.is_ascii_uppercase()), "{told} of {sql}");
+    }
 }
 
 /// What `grep -C` writes before lines is taken off, and files are read each by itself.

@@ -21,6 +21,7 @@ use super::announcement::is_deadlock_announcement;
 use super::carried::{Carrier, Source, line_head, without_colours, without_prefixes};
 use super::csv;
 use super::json::{Object, ObjectReading};
+use super::one_line::lines_of_one;
 use super::order::{Course, Moment, Order, Unit, is_date, leading_moment};
 use super::stores;
 use crate::beginning::text_beginning;
@@ -509,7 +510,7 @@ impl Opener<'_> {
         let source = self.source;
         let mut push = |text: &str| self.give(number, source, text);
         if text.contains("\\n") && speaks_of(&marks) {
-            text.replace("\\t", "\t").replace("\\n", "\n").lines().for_each(push);
+            lines_of_one(text).for_each(|line| push(&line));
         } else if text.contains("deadlock detected") && speaks_of(&["DETAIL:", "Detail:"]) {
             let labels = ["DETAIL:", "Detail:", "HINT:", "Hint:", "CONTEXT:", "STATEMENT:"];
             let text = labels

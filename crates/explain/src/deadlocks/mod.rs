@@ -22,6 +22,7 @@ mod innodb;
 mod json;
 mod lines;
 mod locks;
+mod one_line;
 mod order;
 mod parting;
 mod postgres;

@@ -17,6 +17,7 @@
 
 use dbdyno_model::Dialect;
 
+use super::one_line::IN_DOUBT;
 use crate::beginning::text_beginning;
 
 /// Bytes of a statement that are kept of a log; servers cut them off much earlier by themselves.
@@ -80,7 +81,8 @@ pub fn statement_with_holes(sql: &str, dialect: Dialect) -> String {
         _ => Reader::Mysql,
     };
     let mut text = String::with_capacity(sql.len());
-    let sql = sql.trim();
+    let parts = sql.split_once(IN_DOUBT);
+    let sql = parts.map_or(sql.trim(), |(sure, _)| sure.trim_start());
     let mut strings = Strings { sql, known: Vec::new() };
     let mut rest = sql;
     while let Some(first) = rest.chars().next() {
@@ -92,6 +94,9 @@ pub fn statement_with_holes(sql: &str, dialect: Dialect) -> String {
             Token::Text(token) => text.push_str(token),
         }
         one_row(&mut text);
+    }
+    if parts.is_some() && !text.ends_with('?') {
+        hole(&mut text);
     }
     text.trim_end().to_owned()
 }
@@ -199,8 +204,10 @@ impl Reader {
                 dollar_quoted(rest)
             }
             (c, _) if c.is_ascii_digit() => {
-                let is_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
-                Some(rest.find(|c: char| !is_number(c)).unwrap_or(rest.len()))
+                // PostgreSQL 16 reads `1_000` as a number; names of MySQL may begin with digits.
+                let parts = if self == Reader::Postgres { &['.', '_'][..] } else { &['.'] };
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !parts.contains(&c));
+                Some(end.unwrap_or(rest.len()))
             }
             _ => None,
         }
@@ -456,6 +463,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_in_doubt_is_a_hole_to_the_end() {
+        for (sql, told) in [
+            ("UPDATE t SET a = \u{f8fe}, b = 'secret'", "UPDATE t SET a = ?"),
+            ("UPDATE t SET a = 'one\ntwo\u{f8fe}secret', 'x'", "UPDATE t SET a = ?"),
+            ("UPDATE t SET a\u{f8fe}", "UPDATE t SET a?"),
+        ] {
+            assert_eq!(statement_with_holes(sql, Dialect::Mysql), told);
+            assert_eq!(statement_with_holes(sql, Dialect::Postgres), told);
+        }
+    }
+
+    #[test]
     fn literals_are_holes_and_names_stay() {
         for (sql, mysql, postgres) in [
             (
@@ -504,6 +523,7 @@ mod tests {
             ("/* a /* b */ c */ d", "c */ d", "d"),
             ("/*!50000 SET a = 'x' */", "/*!? SET a = ? */", ""),
             ("SELECT sbtest1.k", "SELECT sbtest1.k", "SELECT sbtest1.k"),
+            ("b = 1_000_000 - 0x_ff", "b = ?_000_000 - ?_ff", "b = ? - ?"),
             (
                 "INSERT INTO t VALUES (1, 'a') , (-2,'b'),(3, 'c')",
                 "INSERT INTO t VALUES (?)",
