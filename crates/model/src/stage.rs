@@ -99,6 +99,10 @@ impl FromStr for Stage {
             }
             _ => (None, rest),
         };
+        // A stranger's text may have a hundred thousand of them.
+        if load.starts_with(WARM) {
+            return Err(usage());
+        }
         match load.parse()? {
             Stage::Measure(load) => Ok(Stage::Warm { load, limit_s }),
             Stage::Settle | Stage::Restore | Stage::Warm { .. } => Err(usage()),
@@ -128,5 +132,7 @@ mod tests {
         for wrong in ["", "warm:", "warm:settle", "warm:warm:x", "warm:0s:x", "a b", "a,b"] {
             assert!(wrong.parse::<Stage>().is_err(), "{wrong:?} was taken");
         }
+        let endless = WARM.repeat(200_000) + "point-query";
+        assert!(endless.parse::<Stage>().is_err(), "and no stack is so deep");
     }
 }

@@ -381,6 +381,9 @@ fn generator_of(word: &str) -> Result<Generator, String> {
         if ["id", "seq"].contains(&name) {
             return Err(format!("{{same {name}}} has a meaning already; take another name"));
         }
+        if inner.rsplit_once(" as ").is_some_and(|(_, other)| is_name(other)) {
+            return Err(format!("a value is kept under one name; leave out `as {name}`"));
+        }
         return Ok(Generator::Keep(name.into(), Box::new(generator_of(inner)?)));
     }
     if let Some(rest) = word.strip_prefix("null ") {
@@ -687,6 +690,9 @@ mod tests {
         assert!(all.message.contains("too long"), "{all:?}");
         let deep = format!("{{{}int 1..9}}", "null 1%: ".repeat(20_000));
         assert!(Template::parse(&deep).is_err());
+        let deep = format!("{{int 1..9{}}}", " as a".repeat(200_000));
+        let message = Template::parse(&deep).unwrap_err().message;
+        assert!(message.contains("under one name"), "{message:.99}");
         for large in ["{rows 10000: ('{text 60000}{text 60000}')}".to_owned(), {
             format!("{{text 60000 as a}}, '{}'", "{same a}".repeat(20_000))
         }] {
