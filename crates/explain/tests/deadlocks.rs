@@ -1375,6 +1375,43 @@ proptest! {
     }
 }
 
+/// A value may have lines that look like those of an account, and what stands behind them in its
+/// statement is another one's secret.
+#[test]
+fn lines_within_a_literal_begin_nothing_whose_literals_are_shown() {
+    let (_, status) = TEXTS[5];
+    let head = "TRANSACTION 7, ACTIVE 9 sec\nMySQL thread id 7, OS thread handle 1, query id 1 h u";
+    let lock = "RECORD LOCKS space id 4 page no 4 n bits 72 index ";
+    for forged in [
+        format!("'x\n{head} updating\nfoo', pw='hunter2' WHERE a=1"),
+        format!("'x\\'\n{head} updating\nfoo', pw='hunter2', b='\\''"),
+        format!("\"x\n*** (2) TRANSACTION:\n{head}\nfoo\", pw=\"hunter2\""),
+        format!("'x\n{lock}', pw='hunter2', b=' of table `d`.`t` trx id 7 lock_mode X waiting'"),
+        "'x\nTRANSACTION ', pw='hunter2', b=', ACTIVE 9 sec'".to_owned(),
+    ] {
+        let text = status.replacen("SELECT qty", &format!("SELECT {forged}, qty"), 1);
+        assert_ne!(text, status);
+        for text in [text.clone(), text.replace("LATEST DETECTED DEADLOCK", "")] {
+            let found = read_deadlocks(&text);
+            assert!(!format!("{found:?}").contains("hunter2"), "{forged}: {found:?}");
+        }
+    }
+    let (_, log) = TEXTS[3];
+    let process = log.split("Process ").nth(1).unwrap().split(' ').next().unwrap();
+    for forged in ["'x\n\tProcess N: foo', pw='hunter2'", "$$x\n\tProcess N: $$, 'hunter2'"] {
+        let forged = forged.replace('N', process);
+        let text = log.replacen("UPDATE stock SET", &format!("UPDATE stock SET a = {forged},"), 1);
+        assert_ne!(text, log);
+        let found = read_deadlocks(&text);
+        assert!(!format!("{found:?}").contains("hunter2"), "{forged}: {found:?}");
+    }
+    let account = "ALTER USER u IDENTIFIED WITH p AS 'hunter2'";
+    assert_eq!(
+        statement_with_holes(account, Dialect::Mysql),
+        "ALTER USER u IDENTIFIED WITH p AS ?"
+    );
+}
+
 /// What `grep -C` writes before lines is taken off, and files are read each by itself.
 #[test]
 fn the_names_and_numbers_of_grep_are_no_part_of_a_log() {

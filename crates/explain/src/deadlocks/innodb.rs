@@ -154,8 +154,36 @@ pub(super) struct Reader {
     is_carried: bool,
     /// What stands within the statement that is being told.
     interruption: Option<Interruption>,
+    /// Whether a statement goes on that seems to have ended.
+    open_statement: OpenStatement,
     /// Lines that it has taken.
     used: usize,
+}
+
+/// A statement that ends within a literal, which a server may have cut there, or which goes on in
+/// lines that look like those of an account.
+#[derive(Clone, Copy, Default)]
+struct OpenStatement {
+    is_open: bool,
+    /// From the beginning of the statement on.
+    bytes: usize,
+}
+
+/// Bytes of a statement that InnoDB prints, at most, and some for ends of lines: the constant of
+/// `trx_print_latched` in `lock0lock.cc` is 3 000.
+const STATEMENT_BYTES_MOST: usize = 3_072;
+
+impl OpenStatement {
+    /// Another statement begins, which is none of the one before it if that cannot be as long.
+    fn begin(&mut self) {
+        if !self.is_open || self.bytes > STATEMENT_BYTES_MOST {
+            *self = OpenStatement::default();
+        }
+    }
+
+    fn pass_line(&mut self, line: &str) {
+        self.bytes = self.bytes.saturating_add(line.len() + 1);
+    }
 }
 
 /// A transaction that is told of.
@@ -203,6 +231,7 @@ enum Headings {
 
 impl Reader {
     pub(super) fn read_line(&mut self, line: &Line<'_>, findings: &mut Findings) {
+        self.open_statement.pass_line(line.text);
         if self.is_of_others(line) {
             return self.pass_over(line);
         }
@@ -363,6 +392,12 @@ impl Reader {
         self.used += 1;
     }
 
+    /// A statement begins.
+    fn statement_part(&mut self) -> Part {
+        self.open_statement.begin();
+        Part::Statement(Statement::of_lines(STATEMENT_LINES))
+    }
+
     fn go_on(&mut self, line: &str, number: usize) {
         self.used += usize::from(!matches!(self.part, Part::Outside));
         match &mut self.part {
@@ -374,18 +409,15 @@ impl Reader {
                 if line.trim_end().len() == thread(line).len() && line.contains("query id ") {
                     self.gaps.push(DeadlockGap::new(number, "the end of the line of a thread"));
                 }
-                self.part = if is_cut(line) {
-                    Part::User
-                } else {
-                    Part::Statement(Statement::of_lines(STATEMENT_LINES))
-                };
+                self.part = if is_cut(line) { Part::User } else { self.statement_part() };
             }
             Part::User => {
-                let mut statement = Statement::of_lines(STATEMENT_LINES);
-                if !is_user_and_state(line) {
+                self.part = self.statement_part();
+                if let Part::Statement(statement) = &mut self.part
+                    && !is_user_and_state(line)
+                {
                     statement.push_line(line);
                 }
-                self.part = Part::Statement(statement);
             }
             Part::Statement(statement) => {
                 let is_blank = line.is_empty();
@@ -467,6 +499,10 @@ impl Reader {
                 self.gaps.push(DeadlockGap::new(doubtful.line, DOUBTFUL_END));
                 statement = doubtful.before;
             }
+            if self.open_statement.is_open {
+                statement.leave_in_doubt();
+            }
+            self.open_statement.is_open |= statement.ends_open(Dialect::Mysql);
             party.told.statement = statement.with_holes(Dialect::Mysql);
             if party.told.statement.trim_start_matches('(').starts_with(NO_BEGINNINGS) {
                 let missing =
@@ -513,7 +549,7 @@ impl Reader {
         } else {
             findings.unread.extend(self.remains.or(self.announced));
         }
-        *self = Reader::default();
+        *self = Reader { open_statement: self.open_statement, ..Reader::default() };
     }
 
     /// Notes what stands before a deadlock that closes, and leaves it out.
@@ -695,7 +731,9 @@ fn heading(line: &str) -> Option<u32> {
 /// `TRANSACTION 33, ACTIVE …`
 fn transaction(line: &str) -> Option<&str> {
     let (number, rest) = line.strip_prefix("TRANSACTION ")?.split_once(',')?;
-    rest.trim_start().starts_with("ACTIVE").then_some(number)
+    // Older releases have two numbers, or hexadecimal ones; what has a mark is of a literal.
+    let is_number = number.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b' ');
+    (is_number && rest.trim_start().starts_with("ACTIVE")).then_some(number)
 }
 
 /// Whether a line begins with a date, as each record of a log does.

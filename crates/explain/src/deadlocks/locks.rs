@@ -102,6 +102,10 @@ impl Lock {
 
 /// A line of a lock. Numbers of transactions have two parts in MySQL 5.0 and 5.1.
 pub(super) fn read_lock(line: &str) -> Option<Lock> {
+    // A line of a literal may look like one, and have what stands behind the literal.
+    if line.contains(['\'', '"']) {
+        return None;
+    }
     let (of_page, rest) = match line.strip_prefix("RECORD LOCKS ") {
         Some(rest) => rest.split_at(rest.find("index ")?),
         None => ("", line.strip_prefix("TABLE LOCK ")?),
@@ -154,7 +158,10 @@ fn ending(mode: &str) -> Ending {
 
 /// Whether a line is a lock that goes on in the next one.
 pub(super) fn is_begun_lock(line: &str) -> bool {
-    line.starts_with("RECORD LOCKS ") && line.len() < LOCK_BYTES_MOST && read_lock(line).is_none()
+    line.starts_with("RECORD LOCKS ")
+        && line.len() < LOCK_BYTES_MOST
+        && !line.contains(['\'', '"'])
+        && read_lock(line).is_none()
 }
 
 /// Whether a line has nothing but what may stand at the end of a lock.

@@ -169,6 +169,8 @@ struct Party {
     blocker: Option<u64>,
     /// Whether the line with its statement was read, which may be empty.
     has_asked: bool,
+    /// Whether its statement may begin within a literal of another one.
+    is_in_doubt: bool,
     /// Its sentence, by which the deadlock is known again.
     sentence: String,
     statement: Statement,
@@ -435,10 +437,13 @@ impl Reader {
         if !text.starts_with(char::is_alphabetic) {
             self.framed.get_or_insert(number);
         }
+        // A line of a literal may look like this one, and what it tells be the rest of another
+        // statement.
+        let is_in_doubt = self.told.last().is_some_and(Party::ends_open);
         // Lines that follow are of the last one that was told.
         let known = at.map(|at| self.told.remove(at));
         let mut asking = known.unwrap_or_else(|| Party::untold(process, number));
-        asking.has_asked = true;
+        (asking.has_asked, asking.is_in_doubt) = (true, is_in_doubt);
         asking.statement = Statement::default();
         asking.statement.push_line(sql);
         self.told.push(asking);
@@ -490,7 +495,7 @@ impl Reader {
             gaps.extend(self.gaps());
             let identity = self.identity();
             let party = |party: Party| DeadlockParty {
-                statement: party.statement.with_holes(Dialect::Postgres),
+                statement: party.statement().with_holes(Dialect::Postgres),
                 waits_for: (party.lock.into_iter())
                     .chain(party.tables.iter().map(|table| format!("a row of {table}")))
                     .collect(),
@@ -583,6 +588,20 @@ impl Reader {
 }
 
 impl Party {
+    /// Whether its statement may go on in what is told next.
+    fn ends_open(&self) -> bool {
+        self.is_in_doubt || self.statement.ends_open(Dialect::Postgres)
+    }
+
+    /// What is certain of its statement.
+    fn statement(&self) -> Statement {
+        let mut statement = self.statement.clone();
+        if self.is_in_doubt {
+            statement.leave_in_doubt();
+        }
+        statement
+    }
+
     /// One of which nothing else is told.
     fn untold(process: u64, line: usize) -> Party {
         Party {
@@ -591,6 +610,7 @@ impl Party {
             lock: None,
             blocker: None,
             has_asked: false,
+            is_in_doubt: false,
             sentence: String::new(),
             statement: Statement::default(),
             tables: Vec::new(),

@@ -14,6 +14,9 @@
 //! cut statements off: where marks do not come out even and a backslash stands before one, all from
 //! that literal on is one hole. So it is from a comment on that some releases execute, if it has a
 //! mark.
+//!
+//! A literal may have lines that look like those of a log. Where a statement ends within one, what
+//! is told next may be the rest of it, so that there a statement is a hole from its first mark on.
 
 use dbdyno_model::Dialect;
 
@@ -71,19 +74,34 @@ impl Statement {
         let text = statement_with_holes(&self.text, dialect);
         if self.is_cut { text + CUT } else { text }
     }
+
+    /// Whether it ends within a literal, a name or a comment, whatever a backslash means.
+    pub(super) fn ends_open(&self, dialect: Dialect) -> bool {
+        let reader = Reader::of_dialect(dialect);
+        self.is_cut
+            || [Backslash::Protects, Backslash::IsPlain]
+                .iter()
+                .any(|backslash| reader.ends_open(&self.text, *backslash))
+    }
+
+    /// What is certain of one that may begin within a literal.
+    pub(super) fn leave_in_doubt(&mut self) {
+        if let Some(mark) = self.text.find(['\'', '"', '`', '$']) {
+            self.text.truncate(mark);
+            self.text.push(IN_DOUBT);
+        }
+    }
 }
 
 /// A statement with `?` for each literal, one space between words, and a list of literals as one.
 /// Dialects other than PostgreSQL's are read as MySQL's.
 pub fn statement_with_holes(sql: &str, dialect: Dialect) -> String {
-    let family = match dialect {
-        Dialect::Postgres => Reader::Postgres,
-        _ => Reader::Mysql,
-    };
+    let family = Reader::of_dialect(dialect);
     let mut text = String::with_capacity(sql.len());
     let parts = sql.split_once(IN_DOUBT);
     let sql = parts.map_or(sql.trim(), |(sure, _)| sure.trim_start());
-    let mut strings = Strings { sql, known: Vec::new() };
+    let is_of_accounts = contains_word(sql, "identified");
+    let mut strings = Strings { sql, known: Vec::new(), is_of_accounts };
     let mut rest = sql;
     while let Some(first) = rest.chars().next() {
         let (token, length) = family.token(rest, first, &text, &mut strings);
@@ -126,6 +144,38 @@ enum Backslash {
 }
 
 impl Reader {
+    fn of_dialect(dialect: Dialect) -> Reader {
+        match dialect {
+            Dialect::Postgres => Reader::Postgres,
+            _ => Reader::Mysql,
+        }
+    }
+
+    /// Whether a text ends within a literal, a name or a comment, if a backslash means this.
+    fn ends_open(self, sql: &str, backslash: Backslash) -> bool {
+        let mut rest = sql;
+        while let Some(at) = rest.find(['\'', '"', '`', '$', '/', '-', '#']) {
+            rest = &rest[at..];
+            let mark = rest.chars().next().unwrap_or_default();
+            let length = match mark {
+                '\'' | '"' => end_of(rest, mark, backslash),
+                '`' if self == Reader::Mysql => end_of(rest, mark, Backslash::IsPlain),
+                '$' if self == Reader::Postgres && dollar_quoted(rest).is_some() => {
+                    let tag = rest[1..].find('$').map_or(1, |length| length + 2);
+                    rest[tag..].find(&rest[..tag]).map(|at| at + 2 * tag)
+                }
+                _ if rest.starts_with("/*!") && self == Reader::Mysql => Some(3),
+                _ if rest.starts_with("/*") => {
+                    self.comment(rest).filter(|end| *end > 3 && rest[..*end].ends_with("*/"))
+                }
+                _ => Some(self.comment(rest).unwrap_or(1)),
+            };
+            let Some(length) = length else { return true };
+            rest = &rest[length..];
+        }
+        false
+    }
+
     /// The token at the beginning of a text that is not empty, and its length in bytes; `before`
     /// is what was read until then.
     fn token<'a>(
@@ -140,7 +190,7 @@ impl Reader {
         if let Some(length) = self.comment(rest) {
             return (Token::Space, length);
         }
-        if let Some(length) = self.name_in_quotes(rest, first, before) {
+        if let Some(length) = self.name_in_quotes(rest, first, before, strings) {
             return (Token::Text(&rest[..length]), length);
         }
         if let Some(length) = self.literal(rest, first, before, strings) {
@@ -164,9 +214,17 @@ impl Reader {
 
     /// Bytes of a column's name in the quotes of a literal. One whose end is in doubt is none: what
     /// is behind it may be a secret.
-    fn name_in_quotes(self, rest: &str, first: char, before: &str) -> Option<usize> {
-        // Nothing is looked for behind what is no quote: there are as many as letters.
-        let is_quoted = self == Reader::Mysql && matches!(first, '\'' | '"');
+    fn name_in_quotes(
+        self,
+        rest: &str,
+        first: char,
+        before: &str,
+        strings: &Strings<'_>,
+    ) -> Option<usize> {
+        // Nothing is looked for behind what is no quote: there are as many as letters. Behind the
+        // AS of an account stands its password.
+        let is_quoted =
+            self == Reader::Mysql && matches!(first, '\'' | '"') && !strings.is_of_accounts;
         let is_name = is_for_a_name(before) || (first == '"' && is_for_a_table(before));
         if !is_quoted || !is_name {
             return None;
@@ -282,6 +340,11 @@ fn is_of_two_senses(comment: &str) -> bool {
     false
 }
 
+/// Whether a text has this word of small letters, in letters of any case.
+fn contains_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !is_of_a_word(c)).any(|one| one.eq_ignore_ascii_case(word))
+}
+
 fn is_of_a_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
@@ -291,6 +354,8 @@ struct Strings<'a> {
     sql: &'a str,
     /// By mark and the meaning of a backslash: from which bytes on all strings end.
     known: Vec<((char, Backslash), Vec<bool>)>,
+    /// Whether it speaks of how somebody is identified.
+    is_of_accounts: bool,
 }
 
 impl Strings<'_> {
