@@ -19,6 +19,7 @@
 
 mod awdit;
 mod cobra;
+mod completion;
 mod dbcop;
 mod dbcop_text;
 mod directory;

@@ -506,9 +506,58 @@ fn histories_that_jepsen_writes_for_people_are_read() {
     let register =
         "0\t:invoke\t:write\t1\n0\t:ok\t:write\t1\n1\t:invoke\t:read\tnil\n1\t:ok\t:read\t1\n";
     assert!(matches!(read_input(register.as_bytes()).unwrap(), Input::Objects(_)));
-    let wrong = lines("", "\t").replace("[[:r 9 [1]]]", "[[:q 9 [1]]]");
+    let wrong = lines("", "\t").replace("[:r 9 ", "[:q 9 ");
     let wrong = read_history(wrong.as_bytes()).unwrap_err().to_string();
     assert!(wrong.starts_with("line 4, column 1: :q is no operation"), "{wrong}");
+}
+
+/// An end that said another transaction than its beginning was taken for what had happened, so that
+/// a lost update held.
+#[test]
+fn the_end_of_a_transaction_is_that_of_its_beginning() {
+    let text = |end: &str, ended: &str| {
+        format!(
+            "{{:type :invoke, :f :txn, :value [[:r x nil] [:append x 1]], :process 0}}\n\
+             {{:type :{end}, :f :txn, :value {ended}, :process 0}}\n"
+        )
+    };
+    let outcome = |end: &str, ended: &str| {
+        let history = read_history(text(end, ended).as_bytes()).map_err(|bad| bad.to_string());
+        history.map(|history| history.ops(0).len())
+    };
+    for (end, ended) in [
+        ("ok", "[[:r x []]]"),
+        ("ok", "[[:r x []] [:append x 1] [:append x 2]]"),
+        ("ok", "[[:r x []] [:append x 2]]"),
+        ("ok", "[[:append x 1] [:r x []]]"),
+        ("info", "[[:r x nil] [:append x 2]]"),
+        ("fail", "[[:r x nil]]"),
+        ("info", "[]"),
+        ("ok", "nil"),
+    ] {
+        let refused = outcome(end, ended).unwrap_err();
+        assert!(refused.starts_with("line 2, column 1: process 0 ends"), "{refused}");
+        assert!(refused.ends_with("in line 1"), "{refused}");
+    }
+    let other = text("ok", "[[:r x []] [:append x 1]]").replace(":ok, :f :txn", ":ok, :f :read");
+    let other = read_history(other.as_bytes()).unwrap_err().to_string();
+    assert!(other.contains("ends :read, and had begun :txn in line 1"), "{other}");
+    let json = r#"[{"type": "invoke", "f": "txn", "value": [["w", "x", 1]], "process": 0},
+        {"type": "ok", "f": "txn", "value": [["w", "x", 2]], "process": 0}]"#;
+    let json = read_history(json.as_bytes()).unwrap_err().to_string();
+    assert!(
+        json.starts_with("operation 2: process 0 ends a transaction whose operation"),
+        "{json}"
+    );
+    assert!(json.ends_with("in operation 1"), "{json}");
+    for (end, ended, ops) in [
+        ("ok", "[[:r x []] [:append x 1]]", 2),
+        ("info", "[[:r x []] [:append x 1]]", 1),
+        ("info", "nil", 1),
+        ("info", ":timed-out", 1),
+    ] {
+        assert_eq!(outcome(end, ended), Ok(ops), "{end} {ended}");
+    }
 }
 
 /// A time that never moves is none: nothing is known of real time.
@@ -667,7 +716,7 @@ fn a_file_in_which_no_transaction_is_found_is_refused() {
         ("write", "[1 3]"),
     ] {
         let text = format!(
-            "{{:type :invoke, :f :{function}, :value nil, :process 0}}\n\
+            "{{:type :invoke, :f :{function}, :value {value}, :process 0}}\n\
              {{:type :ok, :f :{function}, :value {value}, :process 0}}\n"
         );
         let bad = read_history(text.as_bytes()).unwrap_err().to_string();

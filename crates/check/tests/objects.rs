@@ -91,6 +91,18 @@ fn what_an_operation_says_twice_must_agree() {
         let entries = [(0, "invoke", function, begun), (0, "ok", function, ended)];
         assert!(told(&text(&entries)).contains("had begun it of"), "{function}");
     }
+    for (function, begun, ended) in [
+        ("transfer", "{:from 0 :to 1 :amount 5}", "{:from 0 :to 1 :amount 6}"),
+        ("write", "[x 1]", "[x 2]"),
+        ("add", "7", "8"),
+    ] {
+        for end in ["ok", "fail", "info"] {
+            let entries = [(0, "invoke", function, begun), (0, end, function, ended)];
+            assert!(told(&text(&entries)).contains("had begun it of"), "{function} {end}");
+        }
+    }
+    let other = text(&[(0, "invoke", "acquire", "nil"), (0, "ok", "release", "nil")]);
+    assert!(told(&other).contains("ends :release, and had begun :acquire"), "{}", told(&other));
     let keyed = text(&[(0, "invoke", "write", "1, :key \"a\"")]);
     assert!(told(&keyed).contains(":key of its own"), "{}", told(&keyed));
     let transfer = text(&[

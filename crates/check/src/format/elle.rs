@@ -19,6 +19,7 @@
 
 use std::collections::HashMap;
 
+use super::completion::{Beginning, function_of, operations_of, value_of};
 use super::edn::{Edn, Reader};
 use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis};
 use super::list::list;
@@ -72,14 +73,6 @@ struct Open<'a> {
     count: u64,
     place: (usize, usize),
     index: Option<u64>,
-}
-
-fn value_of<'m, 'a>(map: &'m Edn<'a>) -> &'m Edn<'a> {
-    map.get("value").unwrap_or(&Edn::Nil)
-}
-
-fn function_of<'m>(map: &'m Edn<'_>) -> Option<&'m str> {
-    map.get("f").and_then(Edn::as_word)
 }
 
 /// The process that did something, and where that stands.
@@ -136,7 +129,8 @@ impl<'a> ElleCollector<'a> {
             let open = Open { process, map, time, count, place, index };
             let before = self.open.insert(name.clone(), open);
             let name = if name.is_empty() { "without a name" } else { &name };
-            return before.map_or(Ok(()), |before| Err(begun_twice(name, before.place.0)));
+            return before
+                .map_or(Ok(()), |before| Err(begun_twice(name, self.unit, before.place.0)));
         };
         let open = self.open.remove(&process);
         let is_cut = open.is_none() && self.entries.note_cut_end(&process);
@@ -146,9 +140,13 @@ impl<'a> ElleCollector<'a> {
         let unknown = if is_cut { 0 } else { time };
         let begun = open.as_ref().map_or(unknown, |open| open.time);
         let begun_at = open.as_ref().map_or(place.0, |open| open.place.0);
-        let value = match begun_map {
-            Some(begun) if *value_of(&map) == Edn::Nil => value_of(begun),
-            _ => value_of(&map),
+        let value = match &open {
+            Some(Open { map: begun, place: (line, _), .. }) => {
+                let unit = self.unit;
+                Beginning { process: &process, map: begun, unit, line: *line }
+                    .completed_value(&map, outcome)?
+            }
+            None => value_of(&map),
         };
         let by = By { process: &process, index, lines: (begun_at, place.0) };
         self.end(&by, function, value, outcome, begun, time)
@@ -207,14 +205,6 @@ impl<'a> ElleCollector<'a> {
         self.builder.push_from(txn(session, outcome, times), &ops, origin);
         Ok(())
     }
-}
-
-/// The operations of a transaction: a vector whose items are vectors that begin with a keyword.
-fn operations_of<'a, 'b>(value: &'b Edn<'a>) -> Option<&'b [Edn<'a>]> {
-    let items = value.as_items()?;
-    let is_operation =
-        |item: &Edn<'_>| matches!(item.as_items().and_then(<[_]>::first), Some(Edn::Keyword(_)));
-    items.iter().all(is_operation).then_some(items)
 }
 
 /// `[:append key value]` and the like.

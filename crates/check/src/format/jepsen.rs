@@ -32,10 +32,11 @@ pub(super) fn is_of_nemesis(map: &Edn<'_>) -> bool {
     process == "nemesis" || process.starts_with("nemesis-")
 }
 
-/// What is wrong if a process begins something while what it began in this line goes on.
-pub(super) fn begun_twice(process: &str, line: usize) -> String {
+/// What is wrong if a process begins something while what it began in this line goes on; `unit` is
+/// what a line is in the file that the user has.
+pub(super) fn begun_twice(process: &str, unit: &str, line: usize) -> String {
     format!(
-        "process {process} begins another operation, and the one that it began in line {line} has \
+        "process {process} begins another operation, and the one that it began in {unit} {line} has \
          not ended: a process has one at a time"
     )
 }

@@ -12,6 +12,7 @@
 
 use std::collections::HashMap;
 
+use super::completion::{self, Beginning};
 use super::edn::{Edn, Reader};
 use super::jepsen::{Event, begun_twice, event_of, is_of_nemesis};
 use crate::bad_input::{BadInput, bad_input_at};
@@ -22,9 +23,6 @@ use crate::objects::{BEFORE_THE_FILE, Operation, Operations, Value};
 
 /// The names of operations on objects.
 const FUNCTIONS: [&str; 7] = ["read", "write", "cas", "add", "transfer", "acquire", "release"];
-
-/// Those that answer what they were asked with.
-const CHANGES: [&str; 4] = ["write", "cas", "add", "transfer"];
 
 /// One map of the file.
 struct Entry<'a> {
@@ -96,27 +94,33 @@ fn ended_without_beginning(process: &str) -> String {
     format!("process {process} ends an operation that it did not begin")
 }
 
-struct OperationCollector {
+/// The operation that a process has begun: its place among all, and its beginning.
+struct OpenOperation<'e, 'a> {
+    place: usize,
+    begun: &'e Entry<'a>,
+}
+
+struct OperationCollector<'e, 'a> {
     all: Vec<Operation>,
     /// By process, the operation that has not ended.
-    open: HashMap<String, usize>,
+    open: HashMap<String, OpenOperation<'e, 'a>>,
     forms: NameForms,
     first: FirstEntries,
     unit: &'static str,
 }
 
-impl OperationCollector {
+impl<'e, 'a> OperationCollector<'e, 'a> {
     /// An operation of which no end is known yet, and that began before the file.
     fn open_operation(
         &self,
-        function: String,
-        process: String,
+        function: Option<&str>,
+        process: &str,
         value: Value,
         line: usize,
-    ) -> Operation {
-        Operation {
-            function,
-            process,
+    ) -> Result<Operation, String> {
+        Ok(Operation {
+            function: function.ok_or("an operation without :f")?.to_owned(),
+            process: process.to_owned(),
             value,
             result: Value::Nil,
             outcome: TransactionOutcome::Unknown,
@@ -124,13 +128,13 @@ impl OperationCollector {
             ended: u32::MAX,
             unit: self.unit,
             lines: (line, line),
-        }
+        })
     }
 
-    fn entry(&mut self, entry: &Entry<'_>, now: u32) -> Result<(), String> {
+    fn entry(&mut self, entry: &'e Entry<'a>, now: u32) -> Result<(), String> {
         let map = &entry.map;
         let event = event_of(map, ":f")?;
-        let process = map.get_word("process")?.unwrap_or("0").to_owned();
+        let process = map.get_word("process")?.unwrap_or("0");
         let function = map.get_word("f")?;
         if map.get("key").is_some_and(|key| *key != Edn::Nil) {
             return Err(
@@ -139,51 +143,46 @@ impl OperationCollector {
                     .to_owned(),
             );
         }
-        let value =
-            map.get("value").map_or(Ok(Value::Nil), |value| value_of(value, &mut self.forms))?;
-        let Event::Ended(outcome) = event else {
-            let function = function.ok_or("an operation without :f")?.to_owned();
-            self.first.note_beginning(&process);
-            let before = self.open.insert(process.clone(), self.all.len());
-            if let Some(before) = before {
-                return Err(begun_twice(&process, self.all[before].lines.0));
+        if let Event::Ended(outcome) = event {
+            return self.end(entry, process, outcome, now);
+        }
+        let value = value_of(completion::value_of(map), &mut self.forms)?;
+        self.first.note_beginning(process);
+        let open = OpenOperation { place: self.all.len(), begun: entry };
+        if let Some(before) = self.open.insert(process.to_owned(), open) {
+            return Err(begun_twice(process, self.unit, before.begun.line));
+        }
+        let begun = self.open_operation(function, process, value, entry.line)?;
+        self.all.push(Operation { began: now, ..begun });
+        Ok(())
+    }
+
+    /// The end of an operation of a process.
+    fn end(
+        &mut self,
+        entry: &'e Entry<'a>,
+        process: &str,
+        outcome: TransactionOutcome,
+        now: u32,
+    ) -> Result<(), String> {
+        let (place, value) = match self.open.remove(process) {
+            Some(OpenOperation { place, begun: Entry { map, line, .. } }) => {
+                let begun = Beginning { process, map, unit: self.unit, line: *line };
+                let value = begun.completed_value(&entry.map, outcome)?;
+                (place, value_of(value, &mut self.forms)?)
             }
-            let begun = self.open_operation(function, process, value, entry.line);
-            self.all.push(Operation { began: now, ..begun });
-            return Ok(());
+            None if !self.first.note_cut_end(process) => {
+                return Err(ended_without_beginning(process));
+            }
+            None => {
+                let value = value_of(completion::value_of(&entry.map), &mut self.forms)?;
+                let function = entry.map.get_word("f")?;
+                let own = self.open_operation(function, process, value.clone(), entry.line)?;
+                self.all.push(own);
+                (self.all.len() - 1, value)
+            }
         };
-        let known = self.open.remove(&process);
-        if known.is_none() && !self.first.note_cut_end(&process) {
-            return Err(ended_without_beginning(&process));
-        }
-        let place = known.unwrap_or(self.all.len());
-        if known.is_none() {
-            let function = function.ok_or("an operation without :f")?.to_owned();
-            let value = value.clone();
-            self.all.push(self.open_operation(function, process.clone(), value, entry.line));
-        }
         let own = &mut self.all[place];
-        if function.is_some_and(|function| function != own.function) {
-            return Err(format!(
-                "process {process} ends :{}, and had begun :{} in line {}",
-                function.unwrap_or_default(),
-                own.function,
-                own.lines.0
-            ));
-        }
-        let is_change = CHANGES.contains(&own.function.as_str());
-        if is_change
-            && outcome == TransactionOutcome::Ok
-            && ![&Value::Nil, &own.value].contains(&&value)
-        {
-            return Err(format!(
-                "process {process} ends :{} of {}, and had begun it of {} in line {}",
-                own.function,
-                value.display_text(),
-                own.value.display_text(),
-                own.lines.0
-            ));
-        }
         own.outcome = outcome;
         own.lines.1 = entry.line;
         if outcome == TransactionOutcome::Ok {
