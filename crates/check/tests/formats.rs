@@ -288,6 +288,44 @@ fn two_outcomes_of_one_transaction_are_refused() {
     assert_eq!(read("w(x,1,0,0)\nabort(0,0)\nabort(0,0)\nr(y,0,1,1)\n").len(), 2);
 }
 
+/// `committed` was taken and `success` passed over, and `value` where `version` said another one.
+#[test]
+fn what_dbcop_says_in_two_ways_must_agree() {
+    let event = r#"{"Write": {"variable": 0, "version": 1}}"#;
+    let flat = r#"{"write": true, "variable": 0, "value": 1, "success": true}"#;
+    let told = |events: &str, outcome: &str| {
+        let text = format!(r#"[[{{"events": [{events}], {outcome}}}]]"#);
+        let history = read_history(text.as_bytes()).map_err(|bad| bad.to_string())?;
+        Ok::<_, String>(history.txn(0).outcome)
+    };
+    let (ok, failed) = (TransactionOutcome::Ok, TransactionOutcome::Failed);
+    for (outcome, wanted) in [
+        (r#""committed": true, "success": true"#, ok),
+        (r#""committed": false, "success": false"#, failed),
+        (r#""committed": null, "success": false"#, failed),
+        (r#""committed": true, "id": 7"#, ok),
+    ] {
+        assert_eq!(told(event, outcome), Ok(wanted), "{outcome}");
+        assert_eq!(told(flat, outcome), Ok(wanted), "{outcome}");
+    }
+    for (events, outcome) in [
+        (event, r#""committed": false, "success": true"#),
+        (event, r#""success": false, "committed": true"#),
+        (event, r#""committed": true, "aborted": true"#),
+        (event, r#""committed": true, "success": 1"#),
+        (&*event.replace("\"version\": 1", "\"version\": 1, \"value\": 2"), "\"committed\": true"),
+        (&*event.replace("\"version\"", "\"key\": 1, \"version\""), "\"committed\": true"),
+        (&*event.replace("\"version\"", "\"success\": false, \"version\""), "\"committed\": true"),
+        (&*event.replace("}}", "}, \"committed\": false}"), "\"committed\": true"),
+        (&*flat.replace("\"value\"", "\"version\": 2, \"value\""), "\"committed\": true"),
+        (&*flat.replace("\"value\"", "\"key\": 1, \"value\""), "\"committed\": true"),
+        (&*flat.replace("\"success\"", "\"committed\": false, \"success\""), "\"success\": true"),
+    ] {
+        let refused = told(events, outcome).unwrap_err();
+        assert!(refused.starts_with("session 0, transaction 0: "), "{events} {outcome}: {refused}");
+    }
+}
+
 /// A value that is written with decimals in one line and without in another was a garbage read.
 #[test]
 fn spellings_of_one_number_are_one_value() {

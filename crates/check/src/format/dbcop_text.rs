@@ -8,6 +8,7 @@
 //!                                "value": 1, "success": true}], "success": true}]]}
 //! ```
 //!
+//! What one object says in two ways, as in `committed` and `success`, must agree, or is refused.
 //! `!` is behind what was not committed, `==?` and `null` are what a variable held at the
 //! beginning. Sessions stand under each other, or are the outer list. Facts: dbcop's documents.
 
@@ -19,6 +20,24 @@ use super::sessions::{SessionOperation, Transaction, build_history};
 use super::stated_counts::StatedCounts;
 use crate::bad_input::{BadInput, bad_input_at, bad_json};
 use crate::history::{History, Origin, Times, TransactionOutcome};
+
+/// What dbcop's JSON calls things, and what others call an outcome or a key.
+const WORDS: [&str; 14] = [
+    "Read",
+    "Write",
+    "aborted",
+    "committed",
+    "events",
+    "failed",
+    "key",
+    "outcome",
+    "read",
+    "success",
+    "value",
+    "variable",
+    "version",
+    "write",
+];
 
 /// Whether a text begins with a transaction of this form.
 pub(super) fn is_text(text: &str) -> bool {
@@ -32,7 +51,9 @@ pub(super) fn is_text(text: &str) -> bool {
 /// Whether a text begins as dbcop's JSON does.
 pub(super) fn is_json(text: &str) -> bool {
     let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(64).collect();
-    let is_bare = begin.starts_with("[[{\"events\"") || begin.starts_with("[[{\"committed\"");
+    let is_bare = ["events", "committed", "success"].iter().any(|name| {
+        begin.strip_prefix("[[{\"").is_some_and(|rest| rest.starts_with(&format!("{name}\"")))
+    });
     let is_wrapped = || {
         let first = dbdyno_json::values(text).next();
         first.and_then(Result::ok).is_some_and(|first| first["data"].is_array())
@@ -117,32 +138,53 @@ pub(super) fn read_json(text: &str) -> Result<History, BadInput> {
         let mut all = Vec::new();
         let listed = list_in(session, "a session");
         let listed = listed.map_err(|what| wrong(format!("session {number}"), what))?;
-        for (at, transaction) in listed.iter().enumerate() {
+        for (at, one) in listed.iter().enumerate() {
             let called = format!("session {number}");
-            let place = || format!("session {number}, transaction {at}");
-            let Some(events) = transaction["events"].as_array() else {
-                let what = "a transaction needs \"events\", a list".to_owned();
-                return Err(wrong(place(), what));
-            };
-            let ops = events.iter().filter_map(|event| of_json(event, &mut forms).transpose());
-            let ops = ops.collect::<Result<_, String>>().map_err(|what| wrong(place(), what))?;
-            let name = if transaction["committed"].is_null() { "success" } else { "committed" };
-            let committed = flag_of(transaction, name).map_err(|what| wrong(place(), what))?;
-            let outcome = match committed {
-                Some(true) => TransactionOutcome::Ok,
-                Some(false) => TransactionOutcome::Failed,
-                None => {
-                    let what = "a transaction needs \"committed\", true or false".to_owned();
-                    return Err(wrong(place(), what));
-                }
-            };
             let origin = Origin { called, unit: "transaction", places: (at, at) };
-            all.push(Transaction { parts: ops, outcome, times: Times::default(), origin });
+            let read = transaction(one, origin, &mut forms);
+            all.push(
+                read.map_err(|what| wrong(format!("session {number}, transaction {at}"), what))?,
+            );
         }
         sessions.push(all);
     }
     stated.require_sessions(&sessions).map_err(|what| wrong("params".to_owned(), what))?;
     build_history(&sessions)
+}
+
+fn transaction(value: &Value, origin: Origin, forms: &mut OneForm) -> Result<Transaction, String> {
+    require_place(value, &["events", "committed", "success"])?;
+    let events = value["events"].as_array().ok_or("a transaction needs \"events\", a list")?;
+    let parts = events.iter().filter_map(|event| of_json(event, forms).transpose());
+    let parts = parts.collect::<Result<_, String>>()?;
+    let outcome = match (flag_of(value, "committed")?, flag_of(value, "success")?) {
+        (Some(committed), Some(success)) if committed != success => {
+            return Err(format!(
+                "\"committed\" is {committed} and \"success\" is {success}, and a transaction \
+                 ended in one way; leave out the one that is not so"
+            ));
+        }
+        (Some(true), _) | (_, Some(true)) => TransactionOutcome::Ok,
+        (Some(false), _) | (_, Some(false)) => TransactionOutcome::Failed,
+        (None, None) => {
+            return Err("a transaction needs \"committed\", true or false".to_owned());
+        }
+    };
+    Ok(Transaction { parts, outcome, times: Times::default(), origin })
+}
+
+/// Refuses a word of this form, or of an outcome, beside those that belong into an object: what it
+/// says would be passed over.
+fn require_place(object: &Value, known: &[&str]) -> Result<(), String> {
+    let fields = object.as_object().into_iter().flatten();
+    let mut others = fields.filter(|(name, _)| !known.contains(&name.as_str()));
+    match others.find(|(name, _)| WORDS.contains(&name.as_str())) {
+        Some((name, _)) => Err(format!(
+            "{name:?} stands where there are {}: it would be passed over, or says something twice",
+            known.join(", ")
+        )),
+        None => Ok(()),
+    }
 }
 
 /// An event; none if it did not succeed: it read or wrote nothing.
@@ -156,12 +198,20 @@ fn of_json(event: &Value, forms: &mut OneForm) -> Result<Option<SessionOperation
         (None, None, Some(false)) => (event, "value", false),
         _ => return Err(format!("{event} is no event; there are Read and Write")),
     };
-    let key = forms.key(&body["variable"]).map_err(|what| format!("{event}: {what}"))?;
+    let of_event = |what: String| format!("{event}: {what}");
+    if version == "value" {
+        require_place(event, &["write", "variable", "value", "success"])
+    } else {
+        require_place(event, &["Write", "Read", "success"])
+            .and_then(|()| require_place(body, &["variable", "version"]))
+    }
+    .map_err(of_event)?;
+    let key = forms.key(&body["variable"]).map_err(of_event)?;
     let value = match body.get(version) {
         None => return Err(format!("{event} has no {version}")),
         Some(Value::Null) if is_write => return Err(format!("{event} writes no version")),
         Some(Value::Null) => None,
-        Some(value) => Some(forms.value(&key, value).map_err(|what| format!("{event}: {what}"))?),
+        Some(value) => Some(forms.value(&key, value).map_err(of_event)?),
     };
     let event = match value {
         Some(value) if is_write => SessionOperation::Write { key, value },
