@@ -12,9 +12,10 @@
 //! An insertion and a deletion say what they read before; a deletion leaves a value of its own,
 //! which reads see as one that `isDead`. A write that did not succeed wrote nothing. A search
 //! tells the rows that it found, alive and dead; of the other keys of the history within its bounds
-//! it saw that there was no row. The initial transaction is what keys held at the beginning; where
-//! there is none, a value that none wrote is, as Viper has it, but only one of each key. So the
-//! values of a key stand in one form: the text `"1"` beside the number 1 would be such a value.
+//! it saw that there was no row. The initial transaction is what keys held at the beginning: there
+//! is one, first in its log, and it has writes or one range from nil to nil. Where there is
+//! none, a value that none wrote is, as Viper has it, but only one of each key. So the values of a
+//! key stand in one form: the text `"1"` beside the number 1 would be such a value.
 //!
 //! Facts: Zhang et al., *Viper*, EuroSys 2023, its parser and the client that writes the logs.
 
@@ -58,6 +59,11 @@ pub(super) fn read(logs: &[(&str, &str)]) -> Result<History, BadInput> {
             let places = (number, number);
             let origin = Origin { called: (*name).to_owned(), unit: "line", places };
             let told = all.transaction(&value, origin).map_err(|what| wrong(1, what))?;
+            if told.is_none() && !session.is_empty() {
+                let what = "an initial transaction behind another one of its session: it is what \
+                            keys held before all others";
+                return Err(wrong(1, what.to_owned()));
+            }
             session.extend(told);
         }
         all.sessions.push(session);
@@ -82,9 +88,9 @@ enum Part {
 #[derive(Default)]
 struct All {
     sessions: Vec<Vec<Transaction<Part>>>,
-    /// What the initial transaction wrote.
+    /// What the initial transaction wrote, and where that stands.
     initial: HashMap<String, String>,
-    has_initial: bool,
+    initial_place: Option<Origin>,
     forms: OneForm,
 }
 
@@ -101,18 +107,13 @@ impl All {
             let told = operation(op, &mut self.forms, &mut parts);
             told.map_err(|what| format!("operation {}: {what}", at + 1))?;
         }
+        let is_final = flag_of(value, "isFinal")? == Some(true);
         if flag_of(value, "isInitial")? == Some(true) {
-            self.has_initial = true;
-            for part in parts {
-                if let Part::Told(
-                    SessionOperation::Write { key, value }
-                    | SessionOperation::Read { key, value: Some(value) },
-                ) = part
-                {
-                    self.initial.insert(key, value);
-                }
+            if is_final {
+                return Err("a transaction is initial or final, and not both".to_owned());
             }
-            return Ok(None);
+            require_initial(ops)?;
+            return self.take_initial(parts, origin).map(|()| None);
         }
         let [begin_invoke_ns, begin_return_ns, commit_invoke_ns, commit_return_ns] = [
             time_of(value, "preBeginTS")?,
@@ -126,6 +127,49 @@ impl All {
             return Err("it was answered before it began".to_owned());
         }
         Ok(Some(Transaction { parts, outcome: TransactionOutcome::Ok, times, origin }))
+    }
+
+    /// Takes what keys held at the beginning.
+    fn take_initial(&mut self, parts: Vec<Part>, origin: Origin) -> Result<(), String> {
+        if let Some(Origin { called, places, .. }) = &self.initial_place {
+            return Err(format!(
+                "there is an initial transaction in {called}, line {}; a history has one",
+                places.0
+            ));
+        }
+        self.initial_place = Some(origin);
+        for part in parts {
+            if let Part::Told(
+                SessionOperation::Write { key, value }
+                | SessionOperation::Read { key, value: Some(value) },
+            ) = part
+                && let Some(before) = self.initial.insert(key.clone(), value.clone())
+            {
+                return Err(format!("key {key} held {before} and {value} at the beginning"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a write of what the key held at the beginning: nothing says which of both was read.
+    fn require_other_writes(&self) -> Result<(), BadInput> {
+        for transaction in self.sessions.iter().flatten() {
+            for part in &transaction.parts {
+                if let Part::Told(SessionOperation::Write { key, value }) = part
+                    && value != "0"
+                    && self.initial.get(key) == Some(value)
+                {
+                    let Origin { called, places, .. } = &transaction.origin;
+                    let place = format!("{called}, line {}", places.0);
+                    let what = format!(
+                        "it writes {value} to key {key}, which held that at the beginning: values \
+                         must be unique"
+                    );
+                    return Err(BadInput { place, what });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The operations that were told, without what searches missed.
@@ -161,8 +205,9 @@ impl All {
     }
 
     fn history(mut self) -> Result<History, BadInput> {
-        if !self.has_initial {
-            self.guess_initial();
+        match self.initial_place {
+            None => self.guess_initial(),
+            Some(_) => self.require_other_writes()?,
         }
         let mut named: BTreeSet<(i64, &str)> = BTreeSet::new();
         for told in self.told() {
@@ -202,6 +247,29 @@ impl All {
             }
         })
     }
+}
+
+/// Refuses what no initial transaction does: for Viper it has one search of all keys, of which it
+/// makes writes.
+fn require_initial(ops: &[Value]) -> Result<(), String> {
+    if ops.iter().all(is_done_write) || matches!(ops, [op] if searches_all_keys(op)) {
+        return Ok(());
+    }
+    Err("the initial transaction tells what keys held before all others: it has writes that \
+         succeeded, or one range from nil to nil, and nothing else"
+        .to_owned())
+}
+
+fn is_done_write(op: &Value) -> bool {
+    part_of(op, "opType", 0).is_ok_and(|word| word == "w")
+        && part_of(op, "succ", 3).map_or(true, |is_done| is_done != &Value::Bool(false))
+}
+
+fn searches_all_keys(op: &Value) -> bool {
+    part_of(op, "opType", 0).is_ok_and(|word| word == "range")
+        && [("key1", 1), ("key2", 2)].iter().all(|(name, place)| {
+            part_of(op, name, *place).is_ok_and(|bound| bound_of(bound) == Ok(None))
+        })
 }
 
 /// When something happened, ns; 0 where it is not told.
@@ -347,6 +415,49 @@ mod tests {
         assert_eq!(anomaly(&[one, one], Level::Serializable), None);
         let other = one.replace("77", "78");
         assert_eq!(anomaly(&[one, &other], Level::Serializable).as_deref(), Some("garbage read"));
+    }
+
+    /// On any other transaction it took writes out of the history, so that a lost update held.
+    #[test]
+    fn an_initial_transaction_is_one_and_first_and_only_writes() {
+        let initial = |ops: &str| format!(r#"{{"value": [{ops}], "isInitial": true}}"#);
+        let own = r#"{"value": [["r", 4, 1, false], ["w", 4, 2, true]]}"#;
+        let searched = r#"["range", "nil", "nil", [{"id": 4, "val": 1}], [{"id": 5, "val": 9}]]"#;
+        let written = r#"["w", 4, 1, true], ["w", 5, 9]"#;
+        for ops in [searched, written, r#"["range", null, null, [{"id": 4, "val": 1}], []]"#, ""] {
+            let first = initial(ops);
+            assert_eq!(read_logs(&[&first, own]).unwrap().len(), 1, "{ops}");
+            assert_eq!(read_logs(&[own, &first]).unwrap().len(), 1, "{ops}");
+            assert_eq!(read_logs(&[&format!("{first}\n{own}")]).unwrap().len(), 1, "{ops}");
+        }
+        let refused = |logs: &[&str]| read_logs(logs).unwrap_err().to_string();
+        for ops in [
+            r#"["r", 4, 1, false]"#,
+            r#"["i", 4, 1, 0, false, true]"#,
+            r#"["d", 4, 1, 0, false, true]"#,
+            r#"["w", 4, 1, false]"#,
+            r#"["w", 4, 1, true], ["r", 4, 1, false]"#,
+            r#"["range", 1, 9, [{"id": 4, "val": 1}], []]"#,
+            r#"["range", "nil", "nil", [], []], ["w", 4, 1, true]"#,
+        ] {
+            let told = refused(&[&initial(ops), own]);
+            assert!(told.starts_with("J1.log, line 1, column 1: the initial"), "{ops}: {told}");
+        }
+        let first = initial(written);
+        let told = refused(&[&first, &first]);
+        assert!(told.starts_with("J2.log, line 1, column 1: there is an initial"), "{told}");
+        assert!(told.contains("in J1.log, line 1"), "{told}");
+        let told = refused(&[&format!("{own}\n{first}")]);
+        assert!(
+            told.starts_with("J1.log, line 2, column 1: an initial transaction behind"),
+            "{told}"
+        );
+        let told = refused(&[&initial(r#"["w", 4, 1], ["w", 4, 2]"#)]);
+        assert!(told.contains("key 4 held 1 and 2 at the beginning"), "{told}");
+        let told = refused(&[&initial(r#"["w", 4, 2]"#), own]);
+        assert!(told.starts_with("J2.log, line 1: it writes 2 to key 4"), "{told}");
+        let told = refused(&[&first.replace("true}", "true, \"isFinal\": true}"), own]);
+        assert!(told.contains("initial or final"), "{told}");
     }
 
     #[test]
