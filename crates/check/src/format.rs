@@ -51,7 +51,7 @@ use crate::bad_input::BadInput;
 use crate::builder::Builder;
 use crate::history::History;
 use crate::late::LateBeginning;
-use crate::objects::Operations;
+use crate::objects::{MapKeys, Operations};
 use crate::record::read_records;
 
 /// What a file has.
@@ -94,16 +94,25 @@ fn read_objects(bytes: &[u8]) -> Result<Option<Operations>, BadInput> {
             return Ok(None);
         }
         let edn = jepsen_json::edn_of(body)?;
-        let read =
-            operations::are_there(&edn).then(|| operations::read(&edn, "operation")).transpose();
+        let read = objects_of(&edn, "operation", MapKeys::AlwaysTexts);
         return read.map_err(jepsen_json::of_operation);
     }
     if is_log_of_jepsen(body) {
-        let edn = jepsen_log::edn_of(text)?;
-        return operations::are_there(&edn).then(|| operations::read(&edn, "line")).transpose();
+        return objects_of(&jepsen_log::edn_of(text)?, "line", MapKeys::AsWritten);
     }
-    let is_edn = body.starts_with(['{', '[', '(', '#']);
-    (is_edn && operations::are_there(text)).then(|| operations::read(text, "line")).transpose()
+    if body.starts_with(['{', '[', '(', '#']) {
+        return objects_of(text, "line", MapKeys::AsWritten);
+    }
+    Ok(None)
+}
+
+/// The operations of EDN, if they are on objects.
+fn objects_of(
+    edn: &str,
+    unit: &'static str,
+    map_keys: MapKeys,
+) -> Result<Option<Operations>, BadInput> {
+    operations::are_there(edn).then(|| operations::read(edn, unit, map_keys)).transpose()
 }
 
 /// Reads a history in any format that is known.

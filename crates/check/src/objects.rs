@@ -25,12 +25,13 @@ mod counter;
 mod effort;
 mod fences;
 mod finding;
+mod forms;
 mod linear;
 mod operation;
 mod presence;
 
 pub use finding::ObjectVerdict;
-pub(crate) use operation::{BEFORE_THE_FILE, Operation, Value};
+pub(crate) use operation::{BEFORE_THE_FILE, MapKeys, Operation, Value};
 
 use std::collections::BTreeMap;
 
@@ -46,6 +47,7 @@ pub struct Operations {
     pub(crate) passed_over: usize,
     /// What shows that the file begins late, if it does.
     pub(crate) late: Option<LateBeginning>,
+    pub(crate) map_keys: MapKeys,
 }
 
 /// What the operations are of.
@@ -171,6 +173,14 @@ impl Operations {
         let (groups, is_keyed) = self.by_key()?;
         let workload = workload_of(&self.all, is_keyed)?;
         self.refuse_superfluous(workload, stated)?;
+        for operations in groups.values() {
+            match workload {
+                Workload::Bank => forms::require_form_of_accounts(operations, self.map_keys)?,
+                Workload::Set => forms::require_form_of_elements(operations)?,
+                Workload::Register => forms::require_form_of_values(operations)?,
+                Workload::Counter | Workload::Mutex => {}
+            }
+        }
         let counted = self.counted(groups.len());
         let mut effort = Effort::new(limits);
         let mut told = Vec::new();
@@ -244,7 +254,7 @@ impl Operations {
     /// `independent`); else all of them under no key.
     ///
     /// # Errors
-    /// A read that was asked with a key, and whose answer has none.
+    /// A key in two forms, or a read that was asked with a key and whose answer has none.
     fn by_key(&self) -> Result<(BTreeMap<String, Vec<Operation>>, bool), String> {
         let is_pair = |one: &Operation| match (one.function.as_str(), one.value.as_items()) {
             ("cas", Some([_, change])) => change.as_items().is_some_and(|pair| pair.len() == 2),
@@ -252,6 +262,9 @@ impl Operations {
             _ => false,
         };
         let is_keyed = !self.all.is_empty() && self.all.iter().all(is_pair);
+        if is_keyed {
+            forms::require_form_of_keys(&self.all)?;
+        }
         let mut groups: BTreeMap<String, Vec<Operation>> = BTreeMap::new();
         for one in &self.all {
             let mut own = one.clone();
@@ -436,7 +449,7 @@ mod tests {
                 began + 1,
             ));
         }
-        Operations { all, passed_over: 0, late: None }
+        Operations { all, passed_over: 0, late: None, map_keys: MapKeys::AsWritten }
     }
 
     fn told(operations: &Operations, limits: Limits) -> ObjectVerdict {

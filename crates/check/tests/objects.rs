@@ -70,14 +70,83 @@ fn values_are_what_clojure_has_for_equal() {
     ] {
         assert_eq!(told(written, seen).as_deref(), Ok(""), "{written} {seen}");
     }
-    for (written, seen) in [("1", "1.0"), ("#{1 2}", "[1 2]"), ("#foo 1", "1"), ("1", "\"1\"")] {
+    for (written, seen) in [("1", "1.0"), ("#{1 2}", "[1 2]"), ("#foo 1", "1")] {
         let broken = told(written, seen);
         assert_eq!(broken.as_deref(), Ok("no order of the operations"), "{written} {seen}");
     }
-    for (written, seen) in [(":a", "\"a\""), ("a", ":a"), ("true", "\"true\""), ("[:a]", "[a]")] {
+    for (written, seen) in [
+        (":a", "\"a\""),
+        ("a", ":a"),
+        ("true", "\"true\""),
+        ("[:a]", "[a]"),
+        ("1", "\"1\""),
+        (":1", "1"),
+        ("-7", ":-7"),
+        ("\"nil\"", "nil"),
+    ] {
         let refused = told(written, seen).unwrap_err();
         assert!(refused.contains("another form"), "{written} {seen}: {refused}");
     }
+}
+
+/// A number and a text of the same letters were one account or key, and two values.
+#[test]
+fn accounts_keys_and_elements_stand_in_one_form() {
+    let told = |text: &str| judged_with(text, &ObjectAssumptions::default());
+    let bank = |account: &str, of_read: &str| {
+        let transfer = format!("{{:from {account} :to 1 :amount 5}}");
+        let read = format!("{{{of_read} 5 1 5}}");
+        text(&[
+            (1, "invoke", "read", "nil"),
+            (1, "ok", "read", &read),
+            (0, "invoke", "transfer", &transfer),
+            (0, "ok", "transfer", &transfer),
+            (1, "invoke", "read", "nil"),
+            (1, "ok", "read", "{0 0 1 10}"),
+        ])
+    };
+    for (account, of_read, line) in
+        [("\"0\"", "0", "line 3: "), (":0", "0", "line 3: "), ("0", "\"0\"", "line 3: ")]
+    {
+        let refused = told(&bank(account, of_read)).unwrap_err();
+        assert!(refused.starts_with(line) && refused.contains("another form"), "{refused}");
+    }
+    assert_eq!(word(&told(&bank("0", "0")).unwrap().finding), "");
+    let keyed = |written: &str, asked: &str| {
+        let (written, answered) = (format!("[{written} 1]"), format!("[{asked} 1]"));
+        let asked = format!("[{asked} nil]");
+        text(&[
+            (0, "invoke", "write", &written),
+            (0, "ok", "write", &written),
+            (1, "invoke", "read", &asked),
+            (1, "ok", "read", &answered),
+        ])
+    };
+    let refused = told(&keyed("1", "\"1\"")).unwrap_err();
+    assert!(refused.starts_with("line 3: 1 stands here in another form"), "{refused}");
+    assert_eq!(word(&told(&keyed("\"1\"", "\"1\"")).unwrap().finding), "", "a key and a value");
+    let set = [
+        (0, "invoke", "add", "1"),
+        (0, "ok", "add", "1"),
+        (1, "invoke", "read", "nil"),
+        (1, "ok", "read", "[\"1\"]"),
+    ];
+    let refused = told(&text(&set)).unwrap_err();
+    assert!(refused.starts_with("line 4: 1 stands here in another form"), "{refused}");
+    let stated = |initial: &str, seen: &str| {
+        let text = text(&[
+            (1, "invoke", "read", "nil"),
+            (1, "ok", "read", seen),
+            (0, "invoke", "write", "2"),
+            (1, "invoke", "read", "nil"),
+            (1, "ok", "read", seen),
+        ]);
+        let initial = Some(initial.to_owned());
+        let stated = ObjectAssumptions { initial, ..ObjectAssumptions::default() };
+        word(&judged_with(&text, &stated).unwrap().finding)
+    };
+    assert_eq!((stated("1", "\"1\""), stated("1", "1"), stated(":1", ":1")), Default::default());
+    assert_eq!(stated("1", "3"), "no order of the operations");
 }
 
 /// The end of a change that says another value than its beginning was passed over, and so were a
@@ -272,9 +341,10 @@ fn accounts_of_a_bank_are_the_same_in_all_reads() {
         panic!("a sum of some accounts")
     };
     assert!(why.contains("state with --accounts"), "{why}");
-    // What nobody named is of no account, with a name or without.
-    let json = with("{0 60, 1 40}", "{1 45, 0 55}").replace("{0 ", "{\"0\" ");
-    assert_eq!(word(&judged_with(&json, &ObjectAssumptions::default()).unwrap().finding), "");
+    // One account in two forms is one or two.
+    let both = with("{0 60, 1 40}", "{1 45, 0 55}").replace("{0 ", "{\"0\" ");
+    let both = judged_with(&both, &ObjectAssumptions::default()).unwrap_err();
+    assert!(both.contains("0 stands here in another form"), "{both}");
 }
 
 /// An answer that nothing stands behind is none: "holds" was said of a single read, of a lock that
@@ -564,6 +634,16 @@ fn json_has_the_same_objects() {
     assert_eq!((told.workload, word(&told.finding).as_str()), (Workload::Bank, "wrong total"));
     let ObjectVerdict::Broken { evidence, .. } = told.finding else { panic!() };
     assert!(evidence[1].contains("(operations 5 and 6)"), "{evidence:?}");
+    // Names in JSON are texts, whatever they stand for.
+    for account in ["0", "\"0\""] {
+        let of_number = json.replace("\"a\":", "\"0\":").replace("\"a\"", account);
+        let told = judged_with(&of_number, &ObjectAssumptions::default()).unwrap();
+        assert_eq!(word(&told.finding), "wrong total", "{account}");
+    }
+    let both = json.replacen("\"from\": \"a\"", "\"from\": \"3\"", 2);
+    let both = both.replace("\"to\": \"b\"", "\"to\": 3");
+    let both = judged_with(&both, &ObjectAssumptions::default()).unwrap_err();
+    assert!(both.starts_with("operation 3: 3 stands here in another form"), "{both}");
     let alone = wrong_of_reads();
     assert!(alone.starts_with("operations :read are of no workload"), "{alone}");
 }

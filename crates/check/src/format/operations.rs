@@ -19,7 +19,7 @@ use crate::bad_input::{BadInput, bad_input_at};
 use crate::builder::{NameForm, NameForms};
 use crate::history::TransactionOutcome;
 use crate::late::FirstEntries;
-use crate::objects::{BEFORE_THE_FILE, Operation, Operations, Value};
+use crate::objects::{BEFORE_THE_FILE, MapKeys, Operation, Operations, Value};
 
 /// The names of operations on objects.
 const FUNCTIONS: [&str; 7] = ["read", "write", "cas", "add", "transfer", "acquire", "release"];
@@ -53,7 +53,11 @@ pub(super) fn are_there(text: &str) -> bool {
 }
 
 /// Reads a text; `unit` is what a line of it is in the file that the user has.
-pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInput> {
+pub(super) fn read(
+    text: &str,
+    unit: &'static str,
+    map_keys: MapKeys,
+) -> Result<Operations, BadInput> {
     let mut reader = Reader::new(text);
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut passed_over = 0;
@@ -87,7 +91,7 @@ pub(super) fn read(text: &str, unit: &'static str) -> Result<Operations, BadInpu
     if let Some(Operation { process, lines, .. }) = cut {
         return Err(bad_input_at(lines.1, 1, ended_without_beginning(process)));
     }
-    Ok(Operations { all: told.all, passed_over, late })
+    Ok(Operations { all: told.all, passed_over, late, map_keys })
 }
 
 fn ended_without_beginning(process: &str) -> String {

@@ -262,7 +262,7 @@ fn require_initial(ops: &[Value]) -> Result<(), String> {
 
 fn is_done_write(op: &Value) -> bool {
     part_of(op, "opType", 0).is_ok_and(|word| word == "w")
-        && part_of(op, "succ", 3).map_or(true, |is_done| is_done != &Value::Bool(false))
+        && part_of(op, "succ", 3) != Ok(&Value::Bool(false))
 }
 
 fn searches_all_keys(op: &Value) -> bool {

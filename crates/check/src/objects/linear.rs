@@ -116,6 +116,15 @@ impl Names {
         next
     }
 
+    /// The number of a value as a user writes it, in the form that the file has.
+    fn stated_number(&mut self, text: &str) -> u32 {
+        let word = Value::Word(text.trim_start_matches(':').to_owned());
+        match self.numbers.get(&word) {
+            Some(&known) if text != "nil" => known,
+            _ => self.number(&parse_value(text)),
+        }
+    }
+
     fn shown(&self, number: u32) -> String {
         self.values.get(number as usize).map_or_else(|| "anything".to_owned(), Value::display_text)
     }
@@ -129,7 +138,7 @@ pub(super) fn judge_register(
 ) -> Result<(ObjectVerdict, Vec<String>), String> {
     let mut names = Names::new();
     let calls = calls_of_register(operations, &mut names)?;
-    let stated = initial.map(|text| names.number(&parse_value(text)));
+    let stated = initial.map(|text| names.stated_number(text));
     let mut shown: Vec<&Value> = first_reads(operations).map(|read| &read.result).collect();
     shown.dedup();
     let shown = match shown[..] {

@@ -55,6 +55,15 @@ fn display_texts(items: &[Value]) -> String {
     items.iter().map(Value::display_text).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a file says in which form the keys of its maps are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapKeys {
+    /// It does.
+    AsWritten,
+    /// They are texts whatever they stand for, as in JSON.
+    AlwaysTexts,
+}
+
 /// When an operation began that began before the file: entries of it count from 1.
 pub(crate) const BEFORE_THE_FILE: u32 = 0;
 
