@@ -58,8 +58,8 @@ impl Says {
     pub(crate) fn holds_of(&self, answer: &StepAnswer) -> bool {
         match (self, answer) {
             (Says::Changed(wanted), StepAnswer::Changed(changed)) => wanted == changed,
-            (Says::Is(wanted), StepAnswer::Rows(rows)) => written(rows) == sorted(wanted),
-            (Says::IsNot(wanted), StepAnswer::Rows(rows)) => written(rows) != sorted(wanted),
+            (Says::Is(wanted), StepAnswer::Rows(rows)) => written(rows) == rows_in_order(wanted),
+            (Says::IsNot(wanted), StepAnswer::Rows(rows)) => written(rows) != rows_in_order(wanted),
             (Says::Has(row), StepAnswer::Rows(rows)) => written(rows).contains(row),
             (Says::Lacks(row), StepAnswer::Rows(rows)) => !written(rows).contains(row),
             _ => false,
@@ -80,10 +80,11 @@ pub(crate) fn write_row(row: &[Option<String>]) -> RowText {
 
 fn written(rows: &[Vec<Option<String>>]) -> Vec<RowText> {
     let rows: Vec<RowText> = rows.iter().map(|row| write_row(row)).collect();
-    sorted(&rows)
+    rows_in_order(&rows)
 }
 
-fn sorted(rows: &[RowText]) -> Vec<RowText> {
+/// Rows in one order, whatever theirs is.
+pub(crate) fn rows_in_order(rows: &[RowText]) -> Vec<RowText> {
     let mut rows = rows.to_vec();
     rows.sort();
     rows

@@ -21,6 +21,7 @@ mod judge;
 mod parse;
 mod possible;
 mod reply;
+mod rows;
 pub mod serial;
 
 pub use case::{Case, PromiseFamily, StepAction, StoryStep};

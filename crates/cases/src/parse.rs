@@ -30,6 +30,7 @@ use dbdyno_model::isolation::IsolationLevel;
 use crate::case::{Case, PromiseFamily, StepAction, StoryStep};
 use crate::condition::{Atom, Condition, END, RowText, Says, column_count};
 use crate::possible::impossible_atom;
+use crate::rows::PossibleRows;
 
 /// What is wrong with a story, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,7 +242,9 @@ impl Story {
             let message = format!("no step ends with `=> {name}`");
             return Err(CaseError { line: *line, column: *column, message });
         }
-        if let Some((place, message)) = impossible_atom(occurs, &self.steps) {
+        let rows = self.rows.clone().unwrap_or_else(|| vec![(1, 10), (2, 20)]);
+        let table = PossibleRows::of_story(&rows, &self.setup, &self.steps);
+        if let Some((place, message)) = impossible_atom(occurs, &self.steps, &table) {
             let (line, column, _) = &names[place];
             return Err(CaseError { line: *line, column: *column, message });
         }
@@ -253,7 +256,7 @@ impl Story {
             anomaly: head("anomaly")?,
             about: head("about")?,
             source: head("source")?,
-            rows: self.rows.clone().unwrap_or_else(|| vec![(1, 10), (2, 20)]),
+            rows,
             setup: self.setup.clone(),
             prevented: self.prevented.clone(),
             occurs: occurs.clone(),
@@ -406,7 +409,7 @@ anomaly: P4
 about: What happens.
 source: nobody
 rows: 1:10
-setup: create index by_value on test (value)
+setup: insert into test select 2, 20
 prevented: mysql serializable
 prevented: postgres from repeatable-read
 occurs: one is 1:10 and two is not 1:11 2:20 or end lacks 1:12
