@@ -762,6 +762,23 @@ fn a_file_in_which_no_transaction_is_found_is_refused() {
     }
 }
 
+/// Porcupine's `test_data/kv`: its answer spoke of transactions.
+#[test]
+fn a_store_of_texts_is_refused_by_its_name() {
+    for (function, value) in [("append", "\"x 0 0 y\""), ("put", "\"\""), ("get", "nil")] {
+        let text = format!(
+            "{{:process 0, :type :invoke, :f :{function}, :key \"0\", :value {value}}}\n\
+             {{:process 0, :type :ok, :f :{function}, :key \"0\", :value {value}}}\n"
+        );
+        let bad = read_input(text.as_bytes()).unwrap_err().to_string();
+        assert!(
+            bad.starts_with(&format!("line 2, column 1: :f :{function} is of a store")),
+            "{bad}"
+        );
+        assert!(bad.contains("Porcupine's kv logs"), "{bad}");
+    }
+}
+
 /// Whatever `:f` is called: what is a transaction is one.
 #[test]
 fn a_long_fork_is_of_transactions() {

@@ -214,6 +214,13 @@ fn is_operation_on_data(step: &Edn<'_>) -> bool {
 }
 
 fn other_workload(function: Option<&str>) -> String {
+    if let Some(function @ ("get" | "put" | "append")) = function {
+        return format!(
+            ":f :{function} is of a store whose keys are texts that are put and appended to, as in \
+             Porcupine's kv logs; these are not judged here. An append to a list is \
+             {{:f :txn, :value [[:append x 1]]}}, and of a register there are :read, :write and :cas"
+        );
+    }
     format!(
         "{} has no transaction as its :value, a vector such as [[:append x 1] [:r x nil]]; beside \
          histories of transactions only, there are those of a bank (:transfer, :read), a set or \
