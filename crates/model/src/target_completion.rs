@@ -34,11 +34,20 @@ impl ServerUrl {
     /// Takes what the URL leaves out.
     ///
     /// # Errors
-    /// A sentence about encryption that cannot be as it is asked for.
+    /// A sentence about encryption that cannot be as it is asked for, and about a host that is none:
+    /// its value is not repeated, for it may have a password.
     pub fn complete_with(&mut self, parts: ServerParts) -> Result<(), String> {
         let left_out = std::mem::take(&mut self.left_out);
         let port = parts.port.filter(|_| left_out.port);
         let host = parts.host.filter(|_| left_out.host);
+        if host.as_deref().is_some_and(|host| !may_be_host(host)) {
+            return Err(
+                "the host that the service, an option file or the environment names is no \
+                        host (it is not shown: it may have a password); name the host alone, and \
+                        user, password and port each by its own word"
+                    .to_owned(),
+            );
+        }
         self.transport = self.transport_to(host, port);
         if let Some(user) = parts.user.filter(|_| left_out.user) {
             self.user = user;
@@ -102,6 +111,7 @@ impl ServerUrl {
                 false => all.push((name.to_owned(), value)),
             }
         }
+        let values: Vec<String> = words.iter().map(|(_, value)| format!("={value}")).collect();
         let is_open = self.tls.mode.is_none_or(|mode| mode >= TlsMode::Required);
         for (name, value) in words {
             let is_mode = name == "sslmode";
@@ -110,12 +120,21 @@ impl ServerUrl {
                 all.push((name, value));
             }
         }
-        self.tls = Tls::take_from(&mut all, self.dialect)?;
+        self.tls = Tls::take_from(&mut all, self.dialect).map_err(|wrong| {
+            values.iter().fold(wrong, |wrong, value| wrong.replace(value, "=…"))
+        })?;
         match all.first() {
             Some((name, _)) => Err(format!("{name}= is not known here; leave it out")),
             None => Ok(()),
         }
     }
+}
+
+/// Whether a text may be a host: a name, an address, or the path of a socket. A connection string
+/// and an account before the host have other marks.
+fn may_be_host(text: &str) -> bool {
+    let is_of_a_name = |c: char| c.is_alphanumeric() || "._-:%[]".contains(c);
+    text.starts_with('/') || text.chars().all(is_of_a_name)
 }
 
 #[cfg(test)]
@@ -168,6 +187,28 @@ mod tests {
         let socket = ServerParts { host: Some("/run/pg/".to_owned()), ..ServerParts::default() };
         let shown = completed("postgres://", socket).replace("%2F", "/");
         assert_eq!(shown, "postgres://postgres@/dbdyno?socket=/run/pg/.s.PGSQL.5432");
+    }
+
+    /// A connection string where a host belongs has a password, and a slip of a word may be one.
+    #[test]
+    fn what_is_no_host_and_no_word_is_refused_and_not_shown() {
+        let refused = |parts: ServerParts| {
+            let spec: ArmSpec = "postgres://".parse().unwrap();
+            let Target::Url(mut url) = spec.target else { panic!() };
+            url.complete_with(parts).unwrap_err()
+        };
+        for host in ["u:hunter2@h", "h password=hunter2", "postgres://u:hunter2@h/d", "h?hunter2"] {
+            let error = refused(ServerParts { host: Some(host.into()), ..ServerParts::default() });
+            assert!(error.contains("no host") && !error.contains("hunter2"), "{error}");
+        }
+        for word in ["sslmode", "sslnegotiation", "tls"] {
+            let tls = vec![(word.to_owned(), "hunter2".to_owned())];
+            let error = refused(ServerParts { tls, ..ServerParts::default() });
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+        for host in ["db-1.example_x", "10.0.0.7", "fe80::1%eth0", "bücher.example", "/run/a b"] {
+            assert!(may_be_host(host), "{host}");
+        }
     }
 
     #[test]
