@@ -64,6 +64,9 @@ pub struct StoreListing {
 /// arms, its warnings. A server of today tells some thousand facts, and an experiment has
 /// [`ArmIndex::MOST`] of them.
 const ROWS_MOST: usize = 50_000;
+/// Bytes of all facts of a run, at most: two servers have some 60 KB, and `history` reads those of
+/// each run.
+const FACTS_BYTES_MOST: usize = 16 << 20;
 /// Warnings of a run that are read; a run has a few.
 const WARNINGS_MOST: usize = 10_000;
 /// Files of custom loads, and the bytes of one: what is read of a file.
@@ -341,10 +344,18 @@ impl Reader<'_> {
     ) -> Result<BTreeMap<ArmIndex, Environment>> {
         let place = "environment";
         let mut environments: BTreeMap<ArmIndex, Environment> = BTreeMap::new();
+        let mut bytes = 0;
         self.each_of_few(connection, seal::FACTS, run, place, ROWS_MOST, |row| {
             let arm = self.arm(&self.get::<String>(row, 0, place)?, place)?;
             let facts = &mut environments.entry(arm).or_default().facts;
-            facts.insert(self.get(row, 1, place)?, self.get(row, 2, place)?);
+            let (name, value): (String, String) =
+                (self.get(row, 1, place)?, self.get(row, 2, place)?);
+            bytes += name.len() + value.len();
+            if bytes > FACTS_BYTES_MOST {
+                let mib = FACTS_BYTES_MOST >> 20;
+                return Err(self.corrupt(place, format!("facts of more than {mib} MiB")));
+            }
+            facts.insert(name, value);
             Ok(())
         })?;
         Ok(environments)

@@ -453,6 +453,20 @@ fn a_run_that_cannot_be_read_hides_no_other() {
     }
 }
 
+/// `history` reads the facts of each run: they are some kilobytes, and not what a file can hold.
+#[test]
+fn facts_of_a_run_have_a_size() {
+    let (_folder, path) = golden_copy();
+    let store = Store::open(&path).unwrap();
+    let raw = Connection::open(&path).unwrap();
+    let sql = "INSERT INTO environment_fact SELECT min(environment), ?1, ?2 FROM environment_fact";
+    for number in 0..20 {
+        raw.execute(sql, [format!("variable.x{number}"), "x".repeat(900_000)]).unwrap();
+    }
+    let error = store.load(&golden_run().id).unwrap_err().to_string();
+    assert!(error.contains("facts of more than 16 MiB"), "{error}");
+}
+
 /// Every single bit of the blobs matters: flipped, it gives an error and never another number.
 #[test]
 fn no_flipped_bit_of_a_blob_gives_another_number() {
