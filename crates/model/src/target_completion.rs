@@ -34,8 +34,8 @@ impl ServerUrl {
     /// Takes what the URL leaves out.
     ///
     /// # Errors
-    /// A sentence about encryption that cannot be as it is asked for, and about a host that is none:
-    /// its value is not repeated, for it may have a password.
+    /// A sentence about encryption that cannot be as it is asked for, and about a host that is
+    /// none: its value is not repeated, for it may have a password.
     pub fn complete_with(&mut self, parts: ServerParts) -> Result<(), String> {
         let left_out = std::mem::take(&mut self.left_out);
         let port = parts.port.filter(|_| left_out.port);
@@ -133,8 +133,7 @@ impl ServerUrl {
 /// Whether a text may be a host: a name, an address, or the path of a socket. A connection string
 /// and an account before the host have other marks.
 fn may_be_host(text: &str) -> bool {
-    let is_of_a_name = |c: char| c.is_alphanumeric() || "._-:%[]".contains(c);
-    text.starts_with('/') || text.chars().all(is_of_a_name)
+    text.starts_with('/') || text.chars().all(|c| c.is_alphanumeric() || "._-:%[]".contains(c))
 }
 
 #[cfg(test)]
