@@ -78,6 +78,8 @@ pub const UNREAD: &str = "unread";
 const LATEST: usize = 10;
 /// So many strays among them are no single bad nights.
 const LATEST_STRAYS_LEAST: usize = 3;
+/// Where strays lie anywhere with a larger chance of as many there, they are as usual.
+const LATEST_STRAYS_CHANCE: f64 = 0.02;
 /// A level and its noise begin within so many values of each other.
 const SAME_PLACE_REACH: usize = 5;
 /// So many values that were left out are named in a note.
@@ -197,8 +199,7 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     };
     let mut warnings = raw.warnings;
     warnings.extend(notes(values.len(), &changes, scale));
-    warnings.extend(latest(&values, &changes, raw.better, &options));
-    warnings.extend(bad_now_and_then(&values, &changes, raw.better, question));
+    warnings.extend(latest_far(&values, &changes, raw.better, &options, question));
     warnings.extend(unproved(&values, &changes, raw.better, &options, question));
     warnings.extend(small_steps(&changes, raw.better, scale, question, values.len()));
     let of_modes = stats::mode_shifts(&values, &changes, &options)?;
@@ -356,6 +357,23 @@ fn alarm_that_lapsed(
     })
 }
 
+/// What of the latest values lies far from those before.
+fn latest_far(
+    values: &[f64],
+    changes: &SeriesChanges,
+    better: Better,
+    options: &stats::ChangeOptions,
+    question: &HistoryQuestion,
+) -> Vec<Warning> {
+    let now_and_then = bad_now_and_then(values, changes, better, question);
+    let latest = latest(values, changes, better, options);
+    let latest = latest.or_else(|| match now_and_then {
+        Some(_) => None,
+        None => latest_strays(values, changes, better),
+    });
+    latest.into_iter().chain(now_and_then).collect()
+}
+
 /// What lies at the end and is no level yet, or no single bad night.
 fn latest(
     values: &[f64],
@@ -363,46 +381,93 @@ fn latest(
     better: Better,
     options: &stats::ChangeOptions,
 ) -> Option<Warning> {
-    let from = values.len().saturating_sub(LATEST);
-    let strays: Vec<usize> = changes.strays.iter().copied().filter(|&at| at >= from).collect();
-    if let Some(latest) = stats::latest_values(values, changes, options) {
-        let of = match latest.count {
-            1 => "The latest value is".to_owned(),
-            count => format!("The latest {count} values are"),
-        };
-        let of_strays = match strays.len() {
-            0 => String::new(),
-            count => format!(", and {count} of those right before lie far away, too"),
-        };
-        let text = format!(
-            "{of} far from the level before: {}{of_strays}. That is too few to tell a level from \
-             bad nights; the next runs do.",
-            size_written(latest.size, options.scale)
-        );
-        let is_worse = (latest.size < 0.0) == (better == Better::Higher);
-        let severity = if is_worse { Severity::Caution } else { Severity::Note };
-        return Some(Warning::new(severity, LATEST_FAR, text));
-    }
-    (strays.len() >= LATEST_STRAYS_LEAST).then(|| {
-        let text = format!(
-            "{} of the latest {} values lie far from those around them: more than bad nights now \
-             and then.",
-            strays.len(),
-            values.len() - from
-        );
-        Warning::new(Severity::Caution, LATEST_FAR, text)
-    })
+    let latest = stats::latest_values(values, changes, options)?;
+    let of = match latest.count {
+        1 => "The latest value is".to_owned(),
+        count => format!("The latest {count} values are"),
+    };
+    let of_strays = match strays_of_latest(values, changes) {
+        [] => String::new(),
+        strays => format!(", and {} of those right before lie far away, too", strays.len()),
+    };
+    let text = format!(
+        "{of} far from the level before: {}{of_strays}. That is too few to tell a level from bad \
+         nights; the next runs do.",
+        size_written(latest.size, options.scale)
+    );
+    let is_worse = (latest.size < 0.0) == (better == Better::Higher);
+    let severity = if is_worse { Severity::Caution } else { Severity::Note };
+    Some(Warning::new(severity, LATEST_FAR, text))
 }
 
-/// That more of the latest runs are bad than of those before, where the median is the same: since
-/// the last level that alarms, which is told by itself. One to the better may be the chance of
-/// values that scatter more, and hides nothing.
+/// The strays among the latest values.
+fn strays_of_latest<'c>(values: &[f64], changes: &'c SeriesChanges) -> &'c [usize] {
+    let from = values.len().saturating_sub(LATEST);
+    &changes.strays[changes.strays.partition_point(|&stray| stray < from)..]
+}
+
+/// That so many of the latest values are strays as are no single bad nights, nor the share that a
+/// series has of them from the beginning.
+fn latest_strays(values: &[f64], changes: &SeriesChanges, better: Better) -> Option<Warning> {
+    let strays = strays_of_latest(values, changes);
+    let latest = values.len().min(LATEST);
+    let (all, few) = (changes.strays.len(), strays.len());
+    let chance = stats::chance_of_as_many(values.len(), latest, all, few);
+    if few < LATEST_STRAYS_LEAST || chance > LATEST_STRAYS_CHANCE {
+        return None;
+    }
+    let usual = changes
+        .shifts
+        .last()
+        .map_or_else(|| stats::median(values).unwrap_or_default(), |last| last.after);
+    let mut sides = strays.iter().map(|&at| values[at] < usual);
+    let is_worse = sides.any(|is_below| is_below == (better == Better::Higher));
+    let severity = if is_worse { Severity::Caution } else { Severity::Note };
+    let text = format!(
+        "{few} of the latest {latest} values lie far from those around them: more than bad nights \
+         now and then."
+    );
+    Some(Warning::new(severity, LATEST_FAR, text))
+}
+
+/// That more of the latest runs are far to one side than of those before, where the median is the
+/// same: since the last level that alarms, which is told by itself. To the better that is a remark,
+/// which hides nothing.
 fn bad_now_and_then(
     values: &[f64],
     changes: &SeriesChanges,
     better: Better,
     question: &HistoryQuestion,
 ) -> Option<Warning> {
+    let sides =
+        [(better, "worse", Severity::Caution), (better.opposite(), "better", Severity::Note)];
+    sides.into_iter().find_map(|(better, side, severity)| {
+        let (count, excess) = far_now_and_then(values, changes, better, question)?;
+        let before = count - excess.latest;
+        let before = match excess.far_before {
+            0 => format!("none of the {before} before is"),
+            1 => format!("1 of the {before} before is"),
+            far => format!("{far} of the {before} before are"),
+        };
+        let text = format!(
+            "{} of the latest {} values are far to the {side}, at {} where {} is usual, and \
+             {before}: the typical value hides what happens now and then.",
+            excess.far,
+            excess.latest,
+            value_written(excess.typical_far),
+            value_written(excess.usual),
+        );
+        Some(Warning::new(severity, LATEST_FAR, text))
+    })
+}
+
+/// Values far to the worse, if this is the better side, and of how many values they are an excess.
+fn far_now_and_then(
+    values: &[f64],
+    changes: &SeriesChanges,
+    better: Better,
+    question: &HistoryQuestion,
+) -> Option<(usize, stats::FarExcess)> {
     let is_higher = better == Better::Higher;
     // A slide of nothing is none that could make the latest values bad.
     let mut slides = changes.slides.iter().filter(|slide| slide.size.abs() >= question.budget);
@@ -416,22 +481,11 @@ fn bad_now_and_then(
         levels = vec![shift.first, if is_worse { shift.first } else { levels[1] }];
     }
     levels.dedup();
-    let (count, excess) = levels.into_iter().find_map(|first| {
+    levels.into_iter().find_map(|first| {
         let values = &values[first..];
         let excess = stats::far_excess(values, question.look_back, is_higher, question.budget)?;
         Some((values.len(), excess))
-    })?;
-    let text = format!(
-        "Of the latest {} values {} are far to the worse, at {} where {} is usual, and of the {} \
-         before {}: the typical value hides what happens now and then.",
-        excess.latest,
-        excess.far,
-        value_written(excess.typical_far),
-        value_written(excess.usual),
-        count - excess.latest,
-        excess.far_before
-    );
-    Some(Warning::new(Severity::Caution, LATEST_FAR, text))
+    })
 }
 
 /// That a step among few values, or behind the last level, is neither proved nor nothing: a caution

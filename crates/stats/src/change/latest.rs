@@ -12,11 +12,20 @@
 //! beyond all before them by more than the budget ([`is_beyond_all`]), and any where that is by
 //! more than those before lie apart: a level that drifts has a large deviation, and values that are
 //! three times as large were not far from it.
+//!
+//! Where most values are equal, the others say nothing of how far noise goes: what differs by more
+//! than the budget, and than digits round away, is far ([`is_far_from_equal`]).
+//!
+//! *Bad now and then from the beginning.* Of a series that is as far in one of ten runs, one of ten
+//! ends with such a run, which says nothing. The latest are usual where single ones as far, or half
+//! as far, came before, twice at least and in the later half too, and if the chance that the latest
+//! of all places are among those is more than [`CHANCE_OF_USUAL`]. One alone excuses nothing.
 
 use dbdyno_model::{SeriesChanges, ShiftWeight};
 
 use super::ChangeOptions;
 use super::beyond::{is_beyond_all, lowest_and_highest};
+use super::rate::chance_of_as_many;
 use super::scores::LEVEL_LEAST;
 use super::size::{budget_unit, reported_size};
 use crate::median::median_or_nan;
@@ -34,6 +43,16 @@ const SHARE_OF_EQUAL: f64 = 0.25;
 /// more.
 const WHOLES: [f64; 2] = [1.0, 100.0];
 const ROUNDING: f64 = 1e-12;
+/// So many values say by themselves that most of them are equal.
+const EQUAL_LEAST: usize = 2 * LEVEL_LEAST;
+/// And that is so large a share of them.
+const EQUAL_SHARE: f64 = 0.75;
+/// One value as far may be the first of a new kind.
+const ALIKE_LEAST: usize = 2;
+/// Sizes of bad nights differ: a half of the distance is as far.
+const ALIKE_SHARE: f64 = 0.5;
+/// Where the latest are among the far ones with a smaller chance, they are a surprise.
+const CHANCE_OF_USUAL: f64 = 0.05;
 /// More values are found as a level.
 const COUNT_MOST: usize = 6;
 
@@ -83,12 +102,14 @@ pub fn latest_values(
         let nearest = latest.iter().map(|value| value - centre).min_by(by_distance)?;
         let (_, latest_written) = written.split_at(written.len() - count);
         let is_within = reported_size(nearest, scale).abs() < budget;
-        let is_far = match equal_value(&written[..written.len() - count]) {
-            Some(equal) => !is_within && is_far_from_equal(equal, latest_written),
+        let is_far = match usual_value(&written[..written.len() - count]) {
+            Some(usual) => !is_within && is_far_from_equal(usual, latest_written),
             None => nearest.abs() > least_distance(all_before),
         };
         let is_beyond = is_beyond_range(all_before, latest) || is_beyond_all(all_before, latest);
-        if is_far || (!is_within && is_beyond) {
+        let is_usual =
+            changes.slides.is_empty() && is_usual(&scaled[from..], count, centre, nearest);
+        if (is_far || (!is_within && is_beyond)) && !is_usual {
             found = Some(LatestValues {
                 count,
                 size: reported_size(median_or_nan(latest) - centre, scale),
@@ -100,6 +121,27 @@ pub fn latest_values(
 
 fn by_distance(one: &f64, other: &f64) -> std::cmp::Ordering {
     one.abs().total_cmp(&other.abs())
+}
+
+/// Whether single values as far from `centre` as the latest came before, at a rate at which these
+/// are no surprise.
+fn is_usual(level: &[f64], count: usize, centre: f64, nearest: f64) -> bool {
+    let before = &level[..level.len() - count];
+    let is_alike = before.iter().map(|value| (value - centre) / nearest >= ALIKE_SHARE);
+    let is_alike: Vec<bool> = is_alike.collect();
+    let (mut alike, mut is_recent, mut from) = (0, false, 0);
+    for spell in is_alike.chunk_by(|one, other| one == other) {
+        let to = from + spell.len();
+        // What begins the series or ends it may be a level.
+        if spell[0] && spell.len() < LEVEL_LEAST && from > 0 && to < before.len() {
+            alike += spell.len();
+            is_recent |= 2 * to > before.len();
+        }
+        from = to;
+    }
+    alike >= ALIKE_LEAST
+        && is_recent
+        && chance_of_as_many(level.len(), count, alike + count, count) > CHANCE_OF_USUAL
 }
 
 /// Whether all of `latest` are farther from all before them than these lie apart from each other:
@@ -126,6 +168,14 @@ fn least_distance(values: &[f64]) -> f64 {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let plain = DEVIATIONS_LEAST * (squares / n).sqrt();
     if plain > ROUNDING && values.len() >= NEIGHBOURS { plain } else { f64::INFINITY }
+}
+
+/// The value that most of them are, if they are enough to say so.
+fn usual_value(values: &[f64]) -> Option<f64> {
+    let usual = median_or_nan(values);
+    let equal = values.iter().filter(|&&value| value == usual).count();
+    let is_usual = values.len() >= EQUAL_LEAST && equal as f64 >= EQUAL_SHARE * values.len() as f64;
+    is_usual.then_some(usual)
 }
 
 /// The value that all of them are, if they are enough to say so.
@@ -254,6 +304,56 @@ mod tests {
                 alarms || latest.is_some_and(|latest| latest.count >= count)
             });
             assert!(told.count() >= 95, "{count} at {level}");
+        }
+    }
+
+    /// Cycles of a kernel that are the same in all runs but for two, of which the latest has ten
+    /// times as many; and the one behind eleven equal values.
+    #[test]
+    fn one_spike_among_equal_values_excuses_no_other() {
+        let latest = |values: &[f64]| {
+            let options = ChangeOptions::with_budget(0.02);
+            let changes = change_points(values, &options).unwrap();
+            latest_values(values, &changes, &options).map(|found| (found.count, found.size))
+        };
+        for spike in [640.0, 6_400.0] {
+            let mut values = vec![640.0; 60];
+            values[30] = spike;
+            values[59] = 6_400.0;
+            assert_eq!(latest(&values).map(|(count, _)| count), Some(1), "{spike}");
+        }
+        assert_eq!(latest(&[&[640.0; 11][..], &[700.0]].concat()).map(|one| one.0), Some(1));
+        assert_eq!(latest(&[&[640.0; 30][..], &[645.0]].concat()), None, "within the budget");
+        assert_eq!(latest(&[&[12.0; 30][..], &[13.0]].concat()), None, "what digits round away");
+        // At a constant rate: one of eight, the latest too.
+        let mut spiky = vec![640.0; 64];
+        (7..64).step_by(8).for_each(|at| spiky[at] = 6_400.0);
+        assert_eq!(latest(&spiky), None);
+        spiky[63] = 64_000.0;
+        assert_eq!(latest(&spiky).map(|one| one.0), Some(1), "none before was as far by half");
+        let mut early = spiky.clone();
+        early[30..63].fill(640.0);
+        early[63] = 6_400.0;
+        assert_eq!(latest(&early).map(|one| one.0), Some(1), "they were over");
+    }
+
+    /// Of series that are bad in one of ten runs, one of ten ends with such a run.
+    #[test]
+    fn bad_runs_at_a_constant_rate_are_no_surprise_at_the_end() {
+        for (one_of, most) in [(20, 14), (10, 14), (5, 10)] {
+            let found = (0..300).filter(|&seed| {
+                let mut stream = random::stream(&[random::key_of("constant"), one_of, seed]);
+                let mut next = || {
+                    let far = f64::from(stream.next_below(one_of) == 0);
+                    1_000.0 * (1.0 + 0.3 * far + 0.01 * draw_normal(&mut stream))
+                };
+                let values: Vec<f64> = (0..60).map(|_| next()).collect();
+                let options = ChangeOptions::with_budget(0.02);
+                let changes = change_points(&values, &options).unwrap();
+                latest_values(&values, &changes, &options).is_some()
+            });
+            let found = found.count();
+            assert!(found <= most, "one of {one_of}: {found} of 300");
         }
     }
 
