@@ -459,13 +459,7 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
     let mut warnings = roles.notes(&table);
     warnings.extend(unread_notes(&table, question, &roles.order));
     let mut parted = dimensions::rows_by_series(&table, &roles.parting, roles.values.len())?;
-    let mut how = BTreeSet::new();
-    for (name, rows) in &mut parted {
-        let arranged = order::arrange_rows(rows, &roles.order.keys)
-            .map_err(|tied| tied_rows(&table, &roles, name, rows, tied))?;
-        how.insert(arranged);
-    }
-    warnings.extend(sorted(&how));
+    warnings.extend(arrange_series(&table, &roles, &mut parted, question)?);
     let ended = gaps::ended_series(&parted, &roles.order.keys, question.look_back);
     let kept = roles.values.len().saturating_mul(roles.facts.len() + 2);
     if kept.saturating_mul(table.rows.len()) > KEPT_MOST {
@@ -514,6 +508,24 @@ fn told(mut table: Table<'_>, question: &HistoryQuestion) -> Result<Told, JudgeE
         }
     }
     Ok((raws, warnings))
+}
+
+/// Puts the rows of each series into the order in which they were measured, and says what was done.
+fn arrange_series(
+    table: &Table<'_>,
+    roles: &Roles,
+    parted: &mut [(String, Vec<usize>)],
+    question: &HistoryQuestion,
+) -> Result<Option<Warning>, JudgeError> {
+    let mut how = BTreeSet::new();
+    let times = order::other_times(table, &roles.order, question.file.order.as_ref());
+    for (name, rows) in parted {
+        times.iter().try_for_each(|other| other.check_rows(table, &roles.order, rows))?;
+        let arranged = order::arrange_rows(rows, &roles.order.keys)
+            .map_err(|tied| tied_rows(table, roles, name, rows, tied))?;
+        how.insert(arranged);
+    }
+    Ok(sorted(&how))
 }
 
 fn sorted(how: &BTreeSet<RowArrangement>) -> Option<Warning> {
@@ -989,6 +1001,33 @@ mod tests {
         }
     }
 
+    /// Nothing was said of runs that are bad more often than before, and of a second spike among
+    /// values that are all equal.
+    #[test]
+    fn bad_runs_that_come_more_often_leave_a_doubt_to_the_worse() {
+        let told = |header: &str, value: &dyn Fn(usize) -> f64| {
+            let rows = (0..80).map(|at| format!("{},{}\n", 1_700_000_000 + at * 86_400, value(at)));
+            let text = format!("date,{header}\n{}", rows.collect::<String>());
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            let mut warnings = history.series[0].warnings.clone();
+            warnings.retain(|one| one.code == LATEST_FAR);
+            warnings
+        };
+        let noise = |at: usize| ((at * 37) % 23) as f64 - 11.0;
+        let eight = |at: usize| at >= 40 && at % 5 == 2;
+        let slower = |at: usize| 1_000.0 + noise(at) + if eight(at) { 300.0 } else { 0.0 };
+        let worse = told("latency_ms", &slower);
+        let text = "8 of the latest 38 values are far to the worse, at 1305.5 where 1000 is usual, \
+                    and none of the 42 before is: the typical value hides what happens now and then.";
+        assert_eq!((worse[0].text.as_str(), worse[0].severity), (text, Severity::Caution));
+        let better = told("qps", &slower);
+        assert_eq!((better.len(), better[0].severity), (1, Severity::Note), "{better:?}");
+        let all_along = |at: usize| 1_000.0 + noise(at) + if at % 5 == 2 { 300.0 } else { 0.0 };
+        assert_eq!(told("latency_ms", &all_along), []);
+        let spikes = |at: usize| if at == 30 || at == 79 { 6_400.0 } else { 640.0 };
+        assert_eq!(told("latency_ns", &spikes)[0].severity, Severity::Caution);
+    }
+
     /// The verdict turns round with the order of the rows, which are newest first here.
     #[test]
     fn rows_are_in_the_order_of_their_dates_however_they_are_written() {
@@ -1023,6 +1062,49 @@ mod tests {
             assert!(refused(text).contains("f.csv:1:1: the first line has values"), "{text}");
         }
         assert_eq!(points("label,p,95\na,1,\n").len(), 1, "numbers may be names");
+    }
+
+    /// `date` was taken beside a `commit_date` that tells the rows in another order, and the user's
+    /// word against dates that say the opposite.
+    #[test]
+    fn orders_that_disagree_are_asked_about() {
+        let days = ["2026-01-01", "2026-01-05", "2026-01-09", "2026-01-13"];
+        let table = |names: [&str; 2], others: [&str; 4]| {
+            let rows = (0..4).map(|at| format!("{},{},{at}\n", days[at], others[at]));
+            format!("{},{},qps\n{}", names[0], names[1], rows.collect::<String>())
+        };
+        let turned = ["2025-03-04", "2025-03-03", "2025-03-02", "2025-03-01"];
+        let agreeing = ["2025-03-01", "2025-03-01", "2025-03-02", "2025-03-09"];
+        for names in [["date", "commit_date"], ["timestamp", "commit_timestamp"]] {
+            let bad = refused(&table(names, turned));
+            assert!(bad.contains("tell two orders of the rows"), "{bad}");
+            assert!(bad.contains(&format!("--order {}", names[0])), "{bad}");
+            assert_eq!(points(&table(names, agreeing)), [0.0, 1.0, 2.0, 3.0]);
+        }
+        // Runs that overlap by hours are no other order.
+        let ends = ["2026-01-05 03:00", "2026-01-05 02:00", "2026-01-09", "2026-01-13 11:00"];
+        let rows = ["2026-01-05 00:00", "2026-01-05 01:00", "2026-01-08 23:00", "2026-01-13"];
+        let rows = (0..4).map(|at| format!("{},{},{at}\n", rows[at], ends[at]));
+        let text = format!("started,finished,qps\n{}", rows.collect::<String>());
+        assert_eq!(points(&text), [0.0, 1.0, 2.0, 3.0]);
+        let asked = |text: &str, order: OrderAsked| {
+            let file = FileAsked { order: Some(order), ..FileAsked::default() };
+            let question = HistoryQuestion { file, ..HistoryQuestion::of_figures(&[]) };
+            of_file("f", text, &question).map_err(|error| error.to_string())
+        };
+        let text = table(["date", "commit_date"], turned);
+        for name in ["date", "commit_date"] {
+            assert!(asked(&text, OrderAsked::Column(name.to_owned())).is_ok(), "{name}");
+        }
+        let text = table(["date", "host"], ["a"; 4]);
+        assert!(asked(&text, OrderAsked::OldestFirst).is_ok());
+        let bad = asked(&text, OrderAsked::NewestFirst).unwrap_err();
+        assert!(bad.contains("\"date\" says that the oldest rows stand first"), "{bad}");
+        let text = "date,qps\n2026-01-02,1\n2026-01-01,2\n";
+        let bad = asked(text, OrderAsked::OldestFirst).unwrap_err();
+        assert!(bad.contains("\"date\" says that the newest rows stand first"), "{bad}");
+        let text = "date,qps\n2026-01-02,1\n2026-01-01,2\n2026-01-03,2\n";
+        assert!(asked(text, OrderAsked::OldestFirst).is_ok(), "neither way");
     }
 
     /// Of day, month and year in two digits each, a day above 12 excludes the month; the year is

@@ -7,6 +7,11 @@
 //!   else                              ─▶ refused: newest first turns every verdict round
 //! ```
 //!
+//! Another column of times may tell the rows of a series in another order, as the dates of commits
+//! do where old ones were measured late: which one counts is asked, not guessed. So is it where the
+//! user's word and such a column say the opposite. Rows that are within a day by both are of no
+//! other order: runs overlap, and clocks go back an hour.
+//!
 //! Rows of one time keep the direction that the file has; where it has none, and many rows are of
 //! one time, they are refused as well.
 
@@ -70,6 +75,9 @@ const VERSIONS: [&str; 5] = ["tag", "label", "name", "server", "ver"];
 const TURNED_LEAST: usize = 3;
 /// So many rows of one time can hide a change whose direction nobody knows.
 const TIED_MOST: usize = 5;
+
+/// Milliseconds within which two columns of times are of one order, whatever they say.
+const SAME_TIME_MS: i64 = 86_400_000;
 
 /// The order of a table.
 pub(super) struct Order {
@@ -320,6 +328,88 @@ fn count(keys: &[i64]) -> usize {
     keys.sort_unstable();
     keys.dedup();
     keys.len()
+}
+
+/// A column of times beside what the order is of.
+pub(super) struct OtherTimes {
+    column: usize,
+    at: Vec<i64>,
+}
+
+/// The columns of times whose order was not asked for by name, where one may contradict that of
+/// the rows.
+pub(super) fn other_times(
+    table: &Table<'_>,
+    order: &Order,
+    asked: Option<&OrderAsked>,
+) -> Vec<OtherTimes> {
+    if matches!(asked, Some(OrderAsked::Column(_))) || (asked.is_none() && !order.is_time) {
+        return Vec::new();
+    }
+    let columns = (0..table.header.len()).filter(|&column| {
+        let is_known = order.by == Some(column) || order.clock == Some(column);
+        !is_known && (tells_times(table, column) || is_named_time(table, column))
+    });
+    let times = columns.filter_map(|column| {
+        let order = by_times(table, column).ok()?;
+        Some(OtherTimes { column, at: order.keys })
+    });
+    times.collect()
+}
+
+/// Whether a column is called after times and has one in each cell, as numbers perhaps.
+fn is_named_time(table: &Table<'_>, column: usize) -> bool {
+    let mut cells = table.cells(column);
+    table.is_called(column, &TIMES)
+        && cells.all(|cell| when::parse(cell).is_some() && !when::is_clock(cell))
+}
+
+impl OtherTimes {
+    /// Refuses rows of a series, in the order of the file, that these times put into another order.
+    ///
+    /// # Errors
+    /// Which two orders there are, and what decides.
+    pub(super) fn check_rows(
+        &self,
+        table: &Table<'_>,
+        order: &Order,
+        rows: &[usize],
+    ) -> Result<(), JudgeError> {
+        let places: Vec<i64> = rows.iter().map(|&row| order.keys[row]).collect();
+        let times: Vec<i64> = rows.iter().map(|&row| self.at[row]).collect();
+        if let Some(by) = order.by {
+            let is_other = goes_back(&places, &times, SAME_TIME_MS)
+                || goes_back(&times, &places, SAME_TIME_MS);
+            return if is_other { Err(two_orders(table, by, self.column)) } else { Ok(()) };
+        }
+        let turned: Vec<i64> = places.iter().map(|place| -place).collect();
+        if !goes_back(&places, &times, 0) || goes_back(&turned, &times, 0) {
+            return Ok(());
+        }
+        let is_falling = times.is_sorted_by(|one, other| one >= other);
+        let first = if is_falling { "newest" } else { "oldest" };
+        let head = &table.header[self.column];
+        let what = format!(
+            "{head:?} says that the {first} rows stand first, and --order says the opposite; say \
+             --order {head}, or --order {first}-first, or leave the column out if it tells something \
+             else"
+        );
+        Err(table.refuse_column(self.column, &what))
+    }
+}
+
+/// Whether some row has an earlier time than another whose place is lower, by more than so much.
+fn goes_back(places: &[i64], times: &[i64], least: i64) -> bool {
+    let mut rows: Vec<usize> = (0..places.len()).collect();
+    rows.sort_by_key(|&row| places[row]);
+    let (mut latest, mut from) = (i64::MIN, 0);
+    rows.iter().any(|&row| {
+        while places[rows[from]] < places[row].saturating_sub(least) {
+            latest = latest.max(times[rows[from]]);
+            from += 1;
+        }
+        latest > times[row]
+    })
 }
 
 /// How rows came into their order.
