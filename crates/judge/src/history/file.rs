@@ -220,7 +220,9 @@ fn unread_notes(table: &Table<'_>, question: &HistoryQuestion, order: &Order) ->
         unread_endings(table, question),
         gaps::runs_without_rows(table, order),
     ];
-    notes.into_iter().flatten().collect()
+    let missing = table.missing.iter().cloned();
+    let missing = missing.map(|text| Warning::new(Severity::Caution, UNREAD, text));
+    notes.into_iter().flatten().chain(missing).collect()
 }
 
 /// That values say how runs ended in a form that is not read.
@@ -1640,6 +1642,7 @@ mod tests {
                     \"values\":[[1700000000.5,\"2\"],[1700000015.5,\"NaN\"],[1700000030.5,\"3\"]]},\
                     {\"metric\":{\"__name__\":\"tps\",\"instance\":\"b:1\"},\
                     \"values\":[[1700000000.5,\"7\"]]}]}}";
+        let text_of_answer = text;
         let history = of_file("f", text, &HistoryQuestion::of_figures(&[])).unwrap();
         let told: Vec<(&str, Vec<f64>)> = history
             .series
@@ -1657,9 +1660,28 @@ mod tests {
         for (text, what) in [
             ("{\"data\":{\"resultType\":\"vector\",\"result\":[]}}", "query_range"),
             ("{\"data\":{\"resultType\":\"matrix\",\"result\":[]}}", "without any sample"),
+            (
+                "{\"status\":\"error\",\"errorType\":\"timeout\",\"error\":\"query timed out\"}",
+                "has the status \"error\" (timeout: query timed out)",
+            ),
         ] {
             assert!(refused(text).contains(what), "{}", refused(text));
         }
+        // Answers that say of themselves that they may lack something, and remarks on a query.
+        for (told, caution) in [
+            ("\"warnings\":[\"store b: deadline\"]", Some("with its answer: store b: deadline.")),
+            ("\"isPartial\":true", Some("a partial one (isPartial)")),
+            ("\"infos\":[\"metric might not be a counter\"]", None),
+            ("\"warnings\":[],\"infos\":null,\"isPartial\":false", None),
+        ] {
+            let text = text_of_answer.replacen('{', &format!("{{{told},"), 1);
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            let unread = history.warnings.iter().find(|one| one.code == UNREAD);
+            let is_told = unread.map(|one| caution.is_some_and(|told| one.text.contains(told)));
+            assert_eq!(is_told, caution.map(|_| true), "{told}: {:?}", history.warnings);
+        }
+        let bad = text_of_answer.replacen('{', "{\"isPartial\":\"yes\",", 1);
+        assert!(refused(&bad).contains("isPartial"), "{}", refused(&bad));
     }
 
     /// Each of several tests has a series; what a run was asked for is none, nor is it a figure.

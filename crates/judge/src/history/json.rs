@@ -21,6 +21,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dbdyno_json::{Unique, Wrong};
+use dbdyno_model::foreign;
 use serde_json::Value;
 
 use crate::error::JudgeError;
@@ -196,6 +197,31 @@ struct Rows {
     runs_without_rows: Vec<RunWithoutRows>,
     /// What is not looked at, in sentences.
     passed_over: Vec<String>,
+    /// Why the document may not have all that it was asked for, in sentences.
+    missing: Vec<String>,
+}
+
+/// A text, and anything else as JSON, on one line.
+fn line_of(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    foreign::one_line(&text).into_owned()
+}
+
+/// Refuses an answer of Prometheus that is an error, with what it says.
+fn prometheus_error(object: &serde_json::Map<String, Value>) -> Result<(), String> {
+    let has_data = object.get("data").is_some_and(|data| data.get("resultType").is_some());
+    let is_answer = has_data || object.contains_key("errorType");
+    match object.get("status") {
+        Some(status) if is_answer && status.as_str() != Some("success") => {
+            let told = ["errorType", "error"].iter().filter_map(|name| object.get(*name));
+            let told: Vec<String> = told.map(|one| line_of(one)).collect();
+            Err(format!(
+                "this answer of Prometheus has the status {status} ({}); ask again",
+                told.join(": ")
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Rows {
@@ -206,6 +232,7 @@ impl Rows {
                 if object.get("entries").is_some_and(Value::is_object) {
                     return self.take_entries(&object, line);
                 }
+                prometheus_error(&object)?;
                 if object.get("data").is_some_and(|data| data.get("resultType").is_some()) {
                     return self.take_prometheus(&object, line);
                 }
@@ -499,6 +526,7 @@ impl Rows {
                 self.add(place, cells.into_iter(), "query_range of Prometheus")?;
             }
         }
+        self.take_annotations(object)?;
         self.figures = vec!["value".to_owned()];
         match number {
             0 => {
@@ -508,6 +536,34 @@ impl Rows {
             }
             _ => Ok(()),
         }
+    }
+
+    /// What Prometheus, or what stands before several of it, says of an answer: with warnings, or
+    /// where it is partial, samples may lack or be wrong; infos are remarks on the query.
+    fn take_annotations(&mut self, object: &serde_json::Map<String, Value>) -> Result<(), String> {
+        for name in ["warnings", "infos"] {
+            let told = match object.get(name) {
+                None | Some(Value::Null) => &[][..],
+                Some(Value::Array(told)) => told,
+                Some(other) => return Err(kind_refusal(name, other, "list")),
+            };
+            let told: Vec<String> = told.iter().map(|one| line_of(one)).collect();
+            let text = format!("Prometheus has {name} with its answer: {}.", told.join("; "));
+            match name {
+                _ if told.is_empty() => {}
+                "infos" => self.passed_over.push(text),
+                _ => self.missing.push(text),
+            }
+        }
+        match object.get("isPartial") {
+            None | Some(Value::Null | Value::Bool(false)) => {}
+            Some(Value::Bool(true)) => self.missing.push(
+                "The answer is a partial one (isPartial): samples of some stores are missing."
+                    .to_owned(),
+            ),
+            Some(other) => return Err(kind_refusal("isPartial", other, "true or false")),
+        }
+        Ok(())
     }
 
     fn take_row(&mut self, row: Value, place: Place, form: &'static str) -> Result<(), String> {
@@ -621,6 +677,7 @@ impl Rows {
         }
         table.has_moments_of_runs = self.rows_of_runs == table.rows.len();
         table.passed_over.extend(self.passed_over);
+        table.missing.extend(self.missing);
         if self.forms == ["pytest-benchmark"] {
             order_by_commits(&mut table);
         }

@@ -102,6 +102,8 @@ pub(super) struct Table<'a> {
     pub(super) of_order: Option<String>,
     /// What of the file is not in the table, in sentences.
     pub(super) passed_over: Vec<String>,
+    /// Why the file may not have all that it was asked for, in sentences.
+    pub(super) missing: Vec<String>,
     /// Lists that have figures of their own, which are in no cell.
     pub(super) lists: Vec<String>,
     /// Values that say how runs ended in a form that is not read, and their names.
@@ -143,6 +145,7 @@ impl<'a> Table<'a> {
             has_moments_of_runs: false,
             of_order: None,
             passed_over: Vec::new(),
+            missing: Vec::new(),
             lists: Vec::new(),
             unread_endings: Vec::new(),
             runs_without_rows: Vec::new(),
