@@ -214,7 +214,7 @@ fn prometheus_error(object: &serde_json::Map<String, Value>) -> Result<(), Strin
     match object.get("status") {
         Some(status) if is_answer && status.as_str() != Some("success") => {
             let told = ["errorType", "error"].iter().filter_map(|name| object.get(*name));
-            let told: Vec<String> = told.map(|one| line_of(one)).collect();
+            let told: Vec<String> = told.map(line_of).collect();
             Err(format!(
                 "this answer of Prometheus has the status {status} ({}); ask again",
                 told.join(": ")
@@ -547,7 +547,7 @@ impl Rows {
                 Some(Value::Array(told)) => told,
                 Some(other) => return Err(kind_refusal(name, other, "list")),
             };
-            let told: Vec<String> = told.iter().map(|one| line_of(one)).collect();
+            let told: Vec<String> = told.iter().map(line_of).collect();
             let text = format!("Prometheus has {name} with its answer: {}.", told.join("; "));
             match name {
                 _ if told.is_empty() => {}
