@@ -24,6 +24,8 @@
 //! *Values as far as strays*, which noise does not have, are asked about at any place, by the exact
 //! answer of [`super::rate`]: eight of the latest forty, where none of the forty before was, are
 //! one choice of 377, and four of the latest seven of forty, with good ones between, of 2 600.
+//! Where that proves nothing, those alone are asked about that are half as far as the farthest:
+//! small strays that a series always had say nothing of large ones.
 
 use super::latest::{equal_value, is_far_from_equal};
 use super::rate::{BEFORE_LEAST, chance_of_as_many, stretch_with_more};
@@ -33,6 +35,8 @@ use crate::median::median_or_nan;
 const DEVIATIONS_LEAST: f64 = 4.0;
 /// As for strays: of those that are asked about at any place and with a larger chance.
 const DEVIATIONS_OF_STRAYS: f64 = 8.0;
+/// Strays at this share of the distance of the farthest are as large.
+const LARGE_SHARE: f64 = 0.5;
 /// Fewer bad runs are for [`super::latest_values`] and strays.
 const FAR_LEAST: usize = 4;
 /// Chance that equal runs show such an excess in any of the stretches that are looked at.
@@ -130,7 +134,16 @@ fn excess_of_strays(
         let apart = values.iter().map(|&value| is_far_from_equal(usual, &[value]));
         is_far.iter_mut().zip(apart).for_each(|(is_far, is_apart)| *is_far &= is_apart);
     }
-    let latest = stretch_with_more(&is_far, asked.max(40).max(n / 2))?;
+    let most = asked.max(40).max(n / 2);
+    if let Some(latest) = stretch_with_more(&is_far, most) {
+        return Some(excess_from(values, n - latest, &is_far));
+    }
+    let costs = costs_of(values, higher_is_better);
+    let usual_cost = median_or_nan(&costs);
+    let farthest = costs.iter().map(|cost| cost - usual_cost).fold(0.0, f64::max);
+    let is_large = costs.iter().map(|cost| cost - usual_cost >= LARGE_SHARE * farthest);
+    is_far.iter_mut().zip(is_large).for_each(|(is_far, is_large)| *is_far &= is_large);
+    let latest = stretch_with_more(&is_far, most)?;
     Some(excess_from(values, n - latest, &is_far))
 }
 
@@ -196,6 +209,21 @@ mod tests {
     use super::super::scores::draw_normal;
     use super::*;
     use dbdyno_model::random;
+
+    /// A cycle count that had small strays at its beginning, and large ones by turns at its end.
+    #[test]
+    fn small_strays_excuse_no_large_ones() {
+        let mut values = vec![279.0; 80];
+        for at in [3, 7, 13, 16, 19, 24, 29, 34] {
+            values[at] = 303.0;
+        }
+        assert_eq!(far_excess(&values, 10, false, 0.02), None);
+        for at in [73, 75, 77, 79] {
+            values[at] = 362.7;
+        }
+        let excess = far_excess(&values, 10, false, 0.02).unwrap();
+        assert_eq!((excess.latest, excess.far, excess.far_before), (7, 4, 0));
+    }
 
     /// Runs that fail now and then were no change to the median, and a gate passed them.
     #[test]

@@ -157,7 +157,7 @@ fn is_beyond_range(before: &[f64], latest: &[f64]) -> bool {
 
 /// How far from the level before a value is far; infinitely where that is not known. Where more
 /// than half of the values are equal, as errors that are mostly 0 are, the robust deviation knows
-/// nothing: there it is the plain one.
+/// nothing: there it is the plain one, or that of the others, which a single spike does not raise.
 fn least_distance(values: &[f64]) -> f64 {
     let robust = DEVIATIONS_LEAST * deviation(values);
     if robust > ROUNDING {
@@ -166,7 +166,10 @@ fn least_distance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let plain = DEVIATIONS_LEAST * (squares / n).sqrt();
+    let centre = median_or_nan(values);
+    let mut others: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    others.retain(|distance| *distance > ROUNDING);
+    let plain = DEVIATIONS_LEAST * (squares / n).sqrt().min(1.4826 * median_or_nan(&others));
     if plain > ROUNDING && values.len() >= NEIGHBOURS { plain } else { f64::INFINITY }
 }
 
@@ -252,6 +255,16 @@ mod tests {
                 assert!((latest.size + 0.5).abs() < 0.02, "{seed} {latest:?}");
             }
         }
+    }
+
+    /// Of 58 cycle counts forty were equal, and one spike long ago made another one usual.
+    #[test]
+    fn a_spike_long_ago_hides_none_beside_values_that_are_mostly_equal() {
+        let mut values: Vec<f64> = (0..58).map(|at| 804.0 + f64::from(at % 3 / 2) * 3.0).collect();
+        (values[33], values[57]) = (1206.0, 1201.5);
+        let options = ChangeOptions::with_budget(0.02);
+        let changes = change_points(&values, &options).unwrap();
+        assert_eq!(latest_values(&values, &changes, &options).unwrap().count, 1);
     }
 
     /// Errors that were always 0, and whole milliseconds: the median of distances is 0, and one run
