@@ -43,6 +43,9 @@ pub struct FunctionDifference {
     pub matched: Match,
     /// Its share of all samples of each side.
     pub share: PerArm<f64>,
+    /// The share of each side that is not told, or rounded away, and may be its; 0 where all is
+    /// told.
+    pub hidden_share: PerArm<f64>,
     /// Test ÷ base − 1, of its cost for an operation; infinite where base does not have it.
     pub relative: f64,
     /// What it adds to the cost of an operation, as a share of that in base; without limits where

@@ -16,7 +16,7 @@ use dbdyno_model::{
 };
 use dbdyno_stats as stats;
 
-use super::excerpt::{Untold, hidden_weight};
+use super::excerpt::{Untold, hidden_weight, is_rest, rest_apart};
 use super::flame::{Text, frame_tree};
 use super::form::{MeasureUnit, ProfileError, ProfileMeasure};
 use super::nameless::Nameless;
@@ -109,11 +109,18 @@ pub fn difference(base: &[WeightedProfile], test: &[WeightedProfile]) -> Profile
     let total_errors = PerArm::from_fn(|arm| total_error(sides[arm], &operations[arm]));
     let costs = Costs { sums: &sums, operations: &operations, whole, dispersion };
     let mut functions: Vec<FunctionDifference> = Vec::with_capacity(pairs.len());
-    for pair in &pairs {
-        let hidden = PerArm::from_fn(|arm| {
-            hidden_weight(sides[arm].iter().map(|one| &one.profile), pair, arm)
-        });
-        functions.push(costs.of(pair, &hidden, &total_errors));
+    let hidden_of = |pair: &Pair| {
+        PerArm::from_fn(|arm| hidden_weight(sides[arm].iter().map(|one| &one.profile), pair, arm))
+    };
+    let hidden: Vec<PerArm<f64>> = pairs.iter().map(hidden_of).collect();
+    let apart = rest_apart(hidden.iter().copied());
+    for (pair, hidden) in pairs.iter().zip(&hidden) {
+        if is_rest(pair) {
+            let rest = costs.of(pair, &apart, &total_errors);
+            functions.push(FunctionDifference { hidden_share: *hidden, ..rest });
+        } else {
+            functions.push(costs.of(pair, hidden, &total_errors));
+        }
     }
     let p_values: Vec<f64> = functions.iter().filter_map(|one| one.p_value).collect();
     let q_values = stats::benjamini_hochberg(&p_values);
@@ -329,6 +336,7 @@ impl Costs<'_> {
         let cost = PerArm::from_fn(|arm| self.cost(arm, seen[arm]));
         let error = self.dispersion.map(|dispersion| self.error(&seen, total_errors, dispersion));
         let weighted = cost.test - cost.base;
+        let hidden_share = PerArm::from_fn(|arm| hidden[arm] / self.sums[arm].total);
         let hidden = PerArm::from_fn(|arm| self.cost(arm, hidden[arm]));
         let interval = around(weighted, error.unwrap_or(f64::INFINITY));
         // What is left is a difference even if all that is hidden is this function's.
@@ -346,6 +354,7 @@ impl Costs<'_> {
             },
             matched: pair.matched,
             share: PerArm::from_fn(|arm| seen[arm] / self.sums[arm].total),
+            hidden_share,
             relative: cost.test / cost.base - 1.0,
             weighted: Interval {
                 low: interval.low - hidden.base,

@@ -34,8 +34,23 @@ pub(super) fn hidden_weight<'p>(
         let is_alone = pair.names[arm].is_empty();
         return if is_alone { side.map(|one| one.total).sum() } else { 0.0 };
     }
-    let hiding = side.filter(|one| !tells(one, pair, arm));
+    let hiding = side.filter(|one| !tells_all(one, pair, arm));
     hiding.fold(0.0, |sum, one| sum + one.left_out_most)
+}
+
+/// What the rest of each side may have, at most, that stands among the functions of the other one:
+/// a function that one side tells, and the other one may hide.
+pub(super) fn rest_apart(hidden: impl Iterator<Item = PerArm<f64>>) -> PerArm<f64> {
+    let apart = |sum: PerArm<f64>, one: PerArm<f64>| PerArm {
+        base: sum.base + one.test,
+        test: sum.test + one.base,
+    };
+    hidden.fold(PerArm { base: 0.0, test: 0.0 }, apart)
+}
+
+/// Whether a pair is what is left out on both sides.
+pub(super) fn is_rest(pair: &Pair) -> bool {
+    Arm::BOTH.iter().all(|arm| pair.names[*arm].iter().any(|name| **name == *LEFT_OUT))
 }
 
 /// Functions that an excerpt does not tell, by their names on each side, those first that have the
@@ -136,6 +151,13 @@ fn tells(profile: &Profile, pair: &Pair, arm: Arm) -> bool {
     pair.names[arm].iter().any(|name| profile.own.contains_key(name))
 }
 
+/// Whether a profile has a line of each piece of a function that a side has: `malloc` without
+/// `malloc@plt` is a part of it.
+fn tells_all(profile: &Profile, pair: &Pair, arm: Arm) -> bool {
+    let told = pair.names[arm].iter().filter(|name| profile.own.contains_key(*name)).count();
+    told >= pair.names.base.len().max(pair.names.test.len())
+}
+
 /// What a function has of the profiles that tell it, or that are whole; nothing of none.
 fn share(side: &[&Profile], pair: &Pair, arm: Arm) -> Option<f64> {
     let telling = side.iter().filter(|one| !one.is_excerpt || tells(one, pair, arm));
@@ -233,6 +255,36 @@ mod tests {
         assert!(hot.q_value.unwrap() < 0.001 && (0.2..0.22).contains(&hot.weighted.low));
         let found = compared(&base, &report(&[("work", 88.0)]));
         assert!(is_untold(&found, "warm") && !is_untold(&found, "hot"), "{found:?}");
+    }
+
+    /// What one list tells and the other may hide has a range, and the rest is another one's rest.
+    #[test]
+    fn what_a_cut_list_lacks_has_a_range_and_the_rest_no_change() {
+        let base = report(&[("work", 60.0), ("parse", 15.0)]);
+        let test = report(&[("work", 40.0), ("hot", 30.0), ("parse", 14.0)]);
+        for (base, test, sign) in [(&base, &test, 1.0), (&test, &base, -1.0)] {
+            let found = compared(base, test);
+            let hot = function(&found, "hot").unwrap();
+            let (low, high) = (hot.weighted.low * sign, hot.weighted.high * sign);
+            assert!(low.min(high) < 0.1 && low.max(high) > 0.3, "from 5 to 30: {hot:?}");
+            let hidden = hot.hidden_share.base.max(hot.hidden_share.test);
+            assert!((0.25..0.252).contains(&hidden), "{hot:?}");
+            let rest = function(&found, LEFT_OUT).unwrap();
+            assert!(rest.q_value.unwrap() > 0.9, "hot may be a part of one: {rest:?}");
+        }
+    }
+
+    /// A piece that was cut off on one side was added to its function on the other one.
+    #[test]
+    fn a_piece_that_one_list_lacks_is_no_change_of_its_function() {
+        let whole = [("work", 60.0), ("f", 18.0), ("g", 9.0), ("f.part.0", 8.0)];
+        for lines in [&whole[..3], &whole[..2]] {
+            let found = compared(&report(lines), &report(&whole));
+            assert!(found.functions.iter().all(|one| one.q_value.unwrap() > 0.9), "{found:?}");
+        }
+        let found = compared(&report(&whole), &report(&[("work", 60.0), ("f", 31.0), ("g", 9.0)]));
+        let f = function(&found, "f").unwrap();
+        assert!(f.weighted.estimate > 0.04 && f.hidden_share.base == 0.0, "both are told: {f:?}");
     }
 
     /// The rounding of two thousand rows may hide as much as was cut away: the rows that are left

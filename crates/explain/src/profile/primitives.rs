@@ -44,10 +44,31 @@ const PRIMITIVES: &str = "schedule_timeout schedule_hrtimeout schedule_preempt i
     mutex_spin_wait sync_mutex OSMutex \
     jdk.internal.misc.Unsafe.park sun.misc.Unsafe.park java.util.concurrent.locks. Unsafe_Park \
     Parker:: ObjectMonitor:: PlatformEvent os::PlatformEvent java.lang.Object.wait \
-    LWLock PGSemaphore WaitLatch WaitEventSetWait ConditionVariableSleep ConditionVariableTimedSleep";
+    rocksdb::port:: LWLock PGSemaphore WaitLatch WaitEventSetWait ConditionVariableSleep ConditionVariableTimedSleep";
 /// The same, parted once: each stack of a profile is held against all of them.
 static PRIMITIVE_BEGINNINGS: LazyLock<Vec<&str>> =
     LazyLock::new(|| PRIMITIVES.split_whitespace().collect());
+
+/// Methods of locks and conditions as debuggers print them that know no class of what was inlined:
+/// `wait (this=0x7f10)` of `os_event`, `enter` of a mutex, `wr_wait` of `ssux_lock`.
+const METHODS: [&str; 16] = [
+    "wait",
+    "wait_low",
+    "wait_time_low",
+    "timed_wait",
+    "wait_for",
+    "wait_until",
+    "enter",
+    "lock",
+    "rd_lock",
+    "wr_lock",
+    "rd_wait",
+    "wr_wait",
+    "update_lock",
+    "s_lock",
+    "x_lock",
+    "u_lock",
+];
 
 /// System calls that wait for anything: they tell something unless a wrapper called them.
 const CALLS: [&str; 9] = [
@@ -82,6 +103,7 @@ fn is_primitive(function: &str) -> bool {
     let whole = function.trim_start();
     is_switch(function)
         || bare(function) == "futex_wait"
+        || METHODS.contains(&bare(function))
         || PRIMITIVE_BEGINNINGS.iter().any(|begin| whole.starts_with(begin))
         || has_no_name(function)
 }
@@ -175,6 +197,19 @@ mod tests {
             ("main;row_search_mvcc", "row_search_mvcc"),
             ("start_thread;os_event::wait;pthread_cond_wait", "os_event::wait"),
             ("pthread_cond_wait", "pthread_cond_wait"),
+            (
+                "start_thread;row_ins;rw_lock_x_lock_func;sync_array_wait_event;os_event::wait_low;wait;pthread_cond_wait",
+                "row_ins",
+            ),
+            (
+                "mysql_execute;wait<lambda>(condition_variable:103);pthread_cond_wait",
+                "mysql_execute",
+            ),
+            (
+                "handle;buf_page_get_gen;enter;TTASEventMutex::wait;os_event::wait",
+                "buf_page_get_gen",
+            ),
+            ("start_thread;wait;pthread_cond_wait", "wait"),
             (
                 "Mutex::wait;std::condition_variable::wait(std::unique_lock<std::mutex>&);[libc.so.6]",
                 "Mutex::wait",

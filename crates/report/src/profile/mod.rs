@@ -64,7 +64,10 @@ struct ProfileRow {
     name: String,
     matched: &'static str,
     share: PerArm<Option<f64>>,
-    /// Of a function; infinite for one that base has not.
+    /// What is not told of a side, and may be its; nothing where all is told.
+    hidden_share: PerArm<Option<f64>>,
+    /// Of a function; infinite for one that base has not, and no number where a side may have it
+    /// and does not tell.
     relative: Option<f64>,
     weighted: Option<Interval>,
     p_value: Option<f64>,
@@ -78,11 +81,13 @@ impl ProfileRow {
     fn of(one: &FunctionDifference) -> ProfileRow {
         let moved = one.moved_within.as_ref();
         let moved = moved.map(|caller| format!(", moved within {}", clipped(caller)));
+        let relative = if is_untold(one) { f64::NAN } else { one.relative };
         ProfileRow {
             name: one.name.clone(),
             matched: one.matched.name(),
             share: PerArm::from_fn(|arm| Some(one.share[arm])),
-            relative: Some(one.relative),
+            hidden_share: PerArm::from_fn(|arm| hidden_share(one, arm)),
+            relative: Some(relative),
             weighted: Some(one.weighted),
             p_value: one.p_value,
             q_value: one.q_value,
@@ -113,15 +118,20 @@ impl ProfileRow {
     }
 
     fn shown_share(&self, arm: Arm) -> Text {
-        let share =
-            self.share[arm].map_or_else(|| "?".to_owned(), |it| format_fixed(100.0 * it, 2));
-        share.into()
+        let shown = |share: f64| format_fixed(100.0 * share, 2);
+        match (self.share[arm], self.hidden_share[arm]) {
+            (None, _) => "?".into(),
+            (Some(0.0), Some(hidden)) => format!("≤ {}", shown(hidden)).into(),
+            (Some(share), Some(_)) => format!("≥ {}", shown(share)).into(),
+            (Some(share), None) => shown(share).into(),
+        }
     }
 
     fn shown_relative(&self) -> Text {
         match self.relative {
             None => Text::default(),
             Some(relative) if relative.is_finite() => format_signed(100.0 * relative, 1).into(),
+            Some(relative) if relative.is_nan() => "?".into(),
             Some(_) => "new".into(),
         }
     }
@@ -129,8 +139,15 @@ impl ProfileRow {
     fn shown_weighted(&self) -> Text {
         let Some(weighted) = self.weighted else { return Text::default() };
         let estimate = format_signed(100.0 * weighted.estimate, 2);
+        let has_hidden = self.hidden_share.base.or(self.hidden_share.test).is_some();
         match self.q_value {
             None => estimate.into(),
+            // What is hidden lies on one side of it.
+            Some(_) if has_hidden => {
+                let [low, high] =
+                    [weighted.low, weighted.high].map(|end| format_signed(100.0 * end, 2));
+                format!("{low} to {high}").into()
+            }
             Some(_) => {
                 let half = 50.0 * (weighted.high - weighted.low);
                 format!("{estimate} ± {}", format_fixed(half, 2)).into()
@@ -496,7 +513,10 @@ struct FunctionJson<'a> {
     matched: &'static str,
     base_share: f64,
     test_share: f64,
-    /// Missing where base does not have it.
+    /// What a side does not tell, and may be its.
+    base_hidden_share: f64,
+    test_hidden_share: f64,
+    /// Missing where base does not have it, and where a side may have it and does not tell.
     relative: Option<f64>,
     weighted: f64,
     /// Missing, as are the chances, where the number of samples is not told.
@@ -514,6 +534,8 @@ pub fn profile_json(of: &ProfileDifference) -> String {
         matched: one.matched.name(),
         base_share: one.share.base,
         test_share: one.share.test,
+        base_hidden_share: one.hidden_share.base,
+        test_hidden_share: one.hidden_share.test,
         relative: finite_change(one),
         weighted: one.weighted.estimate,
         weighted_low: finite(one.weighted.low),
@@ -555,5 +577,19 @@ pub fn profile_json(of: &ProfileDifference) -> String {
 }
 
 fn finite_change(one: &FunctionDifference) -> Option<f64> {
-    one.relative.is_finite().then_some(one.relative)
+    (one.relative.is_finite() && !is_untold(one)).then_some(one.relative)
 }
+
+/// What a side does not tell and may be of a function, if a table shows it.
+fn hidden_share(one: &FunctionDifference, arm: Arm) -> Option<f64> {
+    Some(one.hidden_share[arm]).filter(|share| *share >= SHOWN_LEAST)
+}
+
+/// Whether a side has nothing of a function in what it tells, and may have some in what it does
+/// not.
+fn is_untold(one: &FunctionDifference) -> bool {
+    Arm::BOTH.iter().any(|&arm| one.share[arm] == 0.0 && hidden_share(one, arm).is_some())
+}
+
+/// Half of the last digit of a share.
+const SHOWN_LEAST: f64 = 5e-5;

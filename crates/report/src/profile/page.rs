@@ -102,6 +102,7 @@ mod tests {
                 name: name.to_owned(),
                 matched: Match::Exact,
                 share: PerArm { base: 1.0, test: 1.0 },
+                hidden_share: PerArm { base: 0.0, test: 0.0 },
                 relative: 0.5,
                 weighted: exactly(0.5),
                 p_value: Some(1e-9),

@@ -34,30 +34,34 @@ const DEVIATIONS_LEAST: f64 = 3.0;
 const DEVIATIONS_OF_FEW: f64 = 5.0;
 const CHOICES_LEAST: f64 = 1_000.0;
 
-/// Whether all of `latest` lie above all of `before`, or all below them, and the chance of that is
-/// small.
+/// Whether all of `latest` lie above `before`, or all below, but for so few of these that the
+/// chance of it is small: `c` of the latest and `e` before are the farthest `c + e` of `n` with a
+/// chance of C(c + e, c) ∕ C(n, c).
 ///
 /// Assumes values of one level in the order of time, those of `latest` right behind `before`.
-pub(super) fn is_beyond_all(before: &[f64], latest: &[f64]) -> bool {
+pub(super) fn is_beyond_others(before: &[f64], latest: &[f64]) -> bool {
     if before.is_empty() || !COUNTS.contains(&latest.len()) {
         return false;
     }
-    let [(lowest, highest), (latest_lowest, latest_highest)] =
-        [before, latest].map(lowest_and_highest);
-    if latest_lowest <= highest && latest_highest >= lowest {
-        return false;
-    }
+    let (lowest, highest) = lowest_and_highest(latest);
+    let as_high = before.iter().filter(|&&value| value >= lowest).count();
+    let as_low = before.iter().filter(|&&value| value <= highest).count();
+    // Those before that are as far, which are among the places that chance chooses from.
+    let (as_far, few) = (as_high.min(as_low) as f64, latest.len() as f64);
+    let ln_rarity = |share: f64, all: f64| {
+        ln_choices(all * share, few * share) - ln_choices((few + as_far) * share, few * share)
+    };
     let shares = COUNTS.count() as f64;
     let ln_least = (2.0 * shares / ALPHA).ln();
-    let (all, few) = ((before.len() + latest.len()) as f64, latest.len() as f64);
-    let is_rare = ln_choices(all, few) >= ln_least;
+    let all = (before.len() + latest.len()) as f64;
+    let is_rare = ln_rarity(1.0, all) >= ln_least;
     let phi = correlation_around(&around_levels(before, &[])).phi;
     let share = 1.0 / variance_inflation(phi).max(1.0);
-    if is_rare && ln_choices(all * share, few * share) >= ln_least {
+    if is_rare && ln_rarity(share, all) >= ln_least {
         return true;
     }
     let least = if is_rare { DEVIATIONS_LEAST } else { DEVIATIONS_OF_FEW };
-    ln_choices(all, few) >= CHOICES_LEAST.ln() && nearest_deviations(before, latest) > least
+    ln_rarity(1.0, all) >= CHOICES_LEAST.ln() && nearest_deviations(before, latest) > least
 }
 
 /// The lowest and the highest one.
@@ -103,7 +107,7 @@ mod tests {
             }
             COUNTS.rev().any(|count| {
                 let (before, latest) = values.split_at(length - count);
-                is_beyond_all(before, latest)
+                is_beyond_others(before, latest)
             })
         };
         (0..1_000).filter(is_found).count()
@@ -112,9 +116,9 @@ mod tests {
     #[test]
     fn three_beyond_all_others_are_found_and_noise_is_not() {
         for length in [20, 60] {
-            assert!(found(length, 0.0, 0, 0.0) <= 1, "{length}");
-            assert!(found(length, 0.5, 0, 0.0) <= 5, "{length}");
-            assert!(found(length, 0.8, 0, 0.0) <= 20, "{length}");
+            let counts = [0.0, 0.5, 0.8].map(|phi| found(length, phi, 0, 0.0));
+            let most = [3, 5, 20];
+            assert!(counts.iter().zip(most).all(|(count, most)| *count <= most), "{counts:?}");
         }
         for (count, moved, least) in [(3, 4.0, 650), (4, 4.0, 700), (5, 4.0, 700), (3, -6.0, 930)] {
             let found = found(60, 0.0, count, moved);
@@ -125,16 +129,19 @@ mod tests {
     }
 
     #[test]
-    fn one_before_that_is_as_far_is_enough_to_doubt() {
+    fn few_before_that_are_as_far_make_it_no_wonder() {
         let before: Vec<f64> = (0..57).map(|at| f64::from(at % 5)).collect();
-        assert!(is_beyond_all(&before, &[9.0, 8.0, 9.0]));
-        assert!(is_beyond_all(&before, &[-9.0, -8.0, -9.0]));
-        assert!(!is_beyond_all(&before, &[9.0, -8.0, 9.0]), "on both sides");
+        assert!(is_beyond_others(&before, &[9.0, 8.0, 9.0]));
+        assert!(is_beyond_others(&before, &[-9.0, -8.0, -9.0]));
+        assert!(!is_beyond_others(&before, &[9.0, -8.0, 9.0]), "on both sides");
         let once: Vec<f64> = [&before[..20], &[9.0], &before[21..]].concat();
-        assert!(!is_beyond_all(&once, &[9.0, 8.0, 9.0]));
-        assert!(!is_beyond_all(&before[..12], &[9.0, 8.0, 9.0]), "of 15 three are no wonder");
-        assert!(!is_beyond_all(&before[..20], &[9.0, 8.0, 9.0]), "nor of 23, so near");
-        assert!(is_beyond_all(&before[..20], &[19.0, 18.0, 19.0]));
-        assert!(is_beyond_all(&[7.0; 57], &[8.0; 3]), "values that were all alike");
+        assert!(is_beyond_others(&once, &[9.0, 8.0, 9.0]), "one of 8 555 choices");
+        assert!(!is_beyond_others(&once[10..], &[9.0, 8.0, 9.0]), "one of 4 900");
+        let twice: Vec<f64> = [&once[..], &[9.0]].concat();
+        assert!(!is_beyond_others(&twice, &[9.0, 8.0, 9.0]));
+        assert!(!is_beyond_others(&before[..12], &[9.0, 8.0, 9.0]), "of 15 three are no wonder");
+        assert!(!is_beyond_others(&before[..20], &[9.0, 8.0, 9.0]), "nor of 23, so near");
+        assert!(is_beyond_others(&before[..20], &[19.0, 18.0, 19.0]));
+        assert!(is_beyond_others(&[7.0; 57], &[8.0; 3]), "values that were all alike");
     }
 }

@@ -9,7 +9,7 @@
 //! *Far* is [`DEVIATIONS_LEAST`] robust standard deviations from the median of the [`NEIGHBOURS`]
 //! before, as for strays: how often noise is so far stands in
 //! `docs/journal/2026-11-29-levels-that-return.md`. Three or more are far, too, where they lie
-//! beyond all before them by more than the budget ([`is_beyond_all`]), and any where that is by
+//! beyond those before them by more than the budget ([`is_beyond_others`]), and any where that is by
 //! more than those before lie apart: a level that drifts has a large deviation, and values that are
 //! three times as large were not far from it.
 //!
@@ -24,7 +24,7 @@
 use dbdyno_model::{SeriesChanges, ShiftWeight};
 
 use super::ChangeOptions;
-use super::beyond::{is_beyond_all, lowest_and_highest};
+use super::beyond::{is_beyond_others, lowest_and_highest};
 use super::rate::chance_of_as_many;
 use super::scores::LEVEL_LEAST;
 use super::size::{budget_unit, reported_size};
@@ -34,6 +34,8 @@ use crate::median::median_or_nan;
 const DEVIATIONS_LEAST: f64 = 8.0;
 /// The values of the level before.
 const NEIGHBOURS: usize = 12;
+/// What lies further back says little of what is usual now.
+const RECENT: usize = 40;
 /// Of values that were all the same, what lies so many units of their last digit away is far: two
 /// values that round to neighbouring ones may be as near as noise that nobody sees.
 const UNITS_OF_EQUAL: f64 = 1.5;
@@ -106,7 +108,10 @@ pub fn latest_values(
             Some(usual) => !is_within && is_far_from_equal(usual, latest_written),
             None => nearest.abs() > least_distance(all_before),
         };
-        let is_beyond = is_beyond_range(all_before, latest) || is_beyond_all(all_before, latest);
+        let recent = &all_before[all_before.len().saturating_sub(RECENT)..];
+        let is_beyond = is_beyond_range(all_before, latest)
+            || is_beyond_others(all_before, latest)
+            || is_beyond_others(recent, latest);
         let is_usual =
             changes.slides.is_empty() && is_usual(&scaled[from..], count, centre, nearest);
         if (is_far || (!is_within && is_beyond)) && !is_usual {
