@@ -18,6 +18,8 @@ use std::ops::Range;
 use crate::secret::Secret;
 use crate::target_words::{KINDS, SourceKind, is_embedded_kind, is_url_option, is_version};
 
+/// Options whose values may have an `@`: accounts of some clouds, and paths.
+const WITH_AT: [&str; 3] = ["user", "host", "socket"];
 /// Stands for the first secret; the second has the next character. A target has no control
 /// characters of its own.
 const FIRST_MARK: u32 = 1;
@@ -287,7 +289,7 @@ fn spans_of_url(text: &str, from: usize) -> (Vec<Range<usize>>, Boundary) {
     let query = text[from..].find('?').map_or(text.len(), |at| from + at);
     let options = Options::read(text, query);
     let mut spans = options.secrets;
-    // An `@` of an option that we know belongs to its value; any other may end a password.
+    // An `@` of an option that may have one belongs to its value; any other may end a password.
     let end = if options.are_known { query } else { options.first_secret.unwrap_or(text.len()) };
     let head = &text[from..end.max(from)];
     let authority = head.find(['/', '?']).unwrap_or(head.len());
@@ -316,7 +318,7 @@ fn spans_of_url(text: &str, from: usize) -> (Vec<Range<usize>>, Boundary) {
         let is_number = port_text.bytes().all(|byte| byte.is_ascii_digit());
         let is_port = port_text.parse::<u16>().is_ok_and(|port| port > 0);
         if !(is_port || is_number && last_at.is_some()) {
-            spans.push(from + address + port..end);
+            spans.push(from + address + port..text.len());
         }
     }
     (spans, boundary)
@@ -374,7 +376,11 @@ impl Options {
             if is_known && first_secret.is_none() {
                 first_secret = begin;
             }
-            are_known &= is_known || is_secret;
+            // A share, a mode and a file have no `@`: there it ends a password with a `?` in it.
+            let value = text[at..end].get(name.len() + 1..).unwrap_or_default();
+            let may_have_at = WITH_AT.contains(&name) || value.starts_with('/');
+            let has_at = value.contains('@') && !may_have_at;
+            are_known &= (is_known && (names_secret || !has_at)) || is_secret;
             is_secret = begin.is_some() || (is_secret && !is_known);
             at = end + 1;
         }
@@ -588,9 +594,42 @@ mod tests {
         let piece = "[A-Z]{3}[0-9][A-Z]{3}";
         let sign = prop::sample::select(
             [
-                ":", "/", "?", "#", "[", "]", "@", "!", "$", "&", "'", "(", "*", "+", ",", ";",
-                "=", "%", "%4", " ", "\\", "\"", "://", "|", "é", "\u{1}", "\n", "a=", "?x=",
-                "&y=", "@:",
+                ":",
+                "/",
+                "?",
+                "#",
+                "[",
+                "]",
+                "@",
+                "!",
+                "$",
+                "&",
+                "'",
+                "(",
+                "*",
+                "+",
+                ",",
+                ";",
+                "=",
+                "%",
+                "%4",
+                " ",
+                "\\",
+                "\"",
+                "://",
+                "|",
+                "é",
+                "\u{1}",
+                "\n",
+                "a=",
+                "?x=",
+                "&y=",
+                "@:",
+                "?slow=",
+                "?record=",
+                "?tls=",
+                "?sslmode=",
+                "?ssl-ca=",
             ]
             .to_vec(),
         );
