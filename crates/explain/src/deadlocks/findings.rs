@@ -20,6 +20,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use dbdyno_model::DeadlockParty;
 
 use super::carried::Source;
+use super::open_statements::OpenStatements;
 use super::order::Moment;
 
 /// The deadlocks of a log, and how much of it tells of them.
@@ -39,6 +40,8 @@ pub(super) struct Findings {
     pub(super) errorless: usize,
     /// Errors of each source that were not understood, of which no process is told.
     nameless: BTreeMap<Source, usize>,
+    /// The statements that were told last.
+    pub(super) open_statements: OpenStatements,
 }
 
 /// What is missing of a deadlock that is told in part: a text that was cut, wrapped or damaged.

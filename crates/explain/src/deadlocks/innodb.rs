@@ -39,6 +39,7 @@ use super::locks::{
     Ending, LOCK_BYTES_MOST, Lock, LockState, NAME_BYTES_MOST, is_begun_lock, is_lock_end,
     is_record_field, read_lock, record_number, table_name,
 };
+use super::open_statements::{OpenStatements, WITHIN_ANOTHER};
 use super::order::{Moment, begins_with_date, leading_moment};
 use super::statement::Statement;
 use crate::beginning::text_beginning;
@@ -154,36 +155,8 @@ pub(super) struct Reader {
     is_carried: bool,
     /// What stands within the statement that is being told.
     interruption: Option<Interruption>,
-    /// Whether a statement goes on that seems to have ended.
-    open_statement: OpenStatement,
     /// Lines that it has taken.
     used: usize,
-}
-
-/// A statement that ends within a literal, which a server may have cut there, or which goes on in
-/// lines that look like those of an account.
-#[derive(Clone, Copy, Default)]
-struct OpenStatement {
-    is_open: bool,
-    /// From the beginning of the statement on.
-    bytes: usize,
-}
-
-/// Bytes of a statement that InnoDB prints, at most, and some for ends of lines: the constant of
-/// `trx_print_latched` in `lock0lock.cc` is 3 000.
-const STATEMENT_BYTES_MOST: usize = 3_072;
-
-impl OpenStatement {
-    /// Another statement begins, which is none of the one before it if that cannot be as long.
-    fn begin(&mut self) {
-        if !self.is_open || self.bytes > STATEMENT_BYTES_MOST {
-            *self = OpenStatement::default();
-        }
-    }
-
-    fn pass_line(&mut self, line: &str) {
-        self.bytes = self.bytes.saturating_add(line.len() + 1);
-    }
 }
 
 /// A transaction that is told of.
@@ -214,6 +187,8 @@ enum Part {
     User,
     /// In its statement, of which so much is known.
     Statement(Statement),
+    /// In one that may be within another one: nothing of it is told.
+    Doubtful,
     /// Behind it.
     Locks,
     /// In the part of the monitor about an error of a foreign key; whether its one transaction has
@@ -231,7 +206,6 @@ enum Headings {
 
 impl Reader {
     pub(super) fn read_line(&mut self, line: &Line<'_>, findings: &mut Findings) {
-        self.open_statement.pass_line(line.text);
         if self.is_of_others(line) {
             return self.pass_over(line);
         }
@@ -294,7 +268,15 @@ impl Reader {
                 self.moment = self.moment.or_else(|| leading_moment(text));
             }
         } else {
-            self.go_on(text, line.number);
+            self.go_on(text, line.number, &mut findings.open_statements);
+        }
+    }
+
+    /// A line of the statement that is being told.
+    fn push_line(&mut self, line: &str, open: &mut OpenStatements) {
+        if let Part::Statement(statement) = &mut self.part {
+            statement.push_line(line);
+            open.push_line(line, Dialect::Mysql);
         }
     }
 
@@ -392,13 +374,7 @@ impl Reader {
         self.used += 1;
     }
 
-    /// A statement begins.
-    fn statement_part(&mut self) -> Part {
-        self.open_statement.begin();
-        Part::Statement(Statement::of_lines(STATEMENT_LINES))
-    }
-
-    fn go_on(&mut self, line: &str, number: usize) {
+    fn go_on(&mut self, line: &str, number: usize, open: &mut OpenStatements) {
         self.used += usize::from(!matches!(self.part, Part::Outside));
         match &mut self.part {
             Part::Head if line.contains("thread id ") => {
@@ -409,21 +385,20 @@ impl Reader {
                 if line.trim_end().len() == thread(line).len() && line.contains("query id ") {
                     self.gaps.push(DeadlockGap::new(number, "the end of the line of a thread"));
                 }
-                self.part = if is_cut(line) { Part::User } else { self.statement_part() };
+                self.part = if is_cut(line) { Part::User } else { statement_part(open) };
             }
             Part::User => {
-                self.part = self.statement_part();
-                if let Part::Statement(statement) = &mut self.part
-                    && !is_user_and_state(line)
-                {
-                    statement.push_line(line);
+                self.part = statement_part(open);
+                if !is_user_and_state(line) {
+                    self.push_line(line, open);
                 }
             }
-            Part::Statement(statement) => {
+            Part::Statement(_) => {
                 let is_blank = line.is_empty();
                 self.interruption.iter_mut().for_each(|it| it.goes_on |= !is_blank);
-                statement.push_line(line);
+                self.push_line(line, open);
             }
+            Part::Doubtful => {}
             Part::Locks => {
                 if let Some(lock) = self.locks.last_mut() {
                     lock.take_record_line(line);
@@ -492,17 +467,18 @@ impl Reader {
             return;
         }
         let interruption = self.interruption.take();
-        if let Part::Statement(mut statement) = std::mem::replace(&mut self.part, Part::Locks)
-            && let Some(party) = self.parties.last_mut()
-        {
+        let part = std::mem::replace(&mut self.part, Part::Locks);
+        let Some(party) = self.parties.last_mut() else { return };
+        if matches!(part, Part::Doubtful) {
+            party.told.statement = Statement::in_doubt().with_holes(Dialect::Mysql);
+            let missing = format!("what transaction {} asks: {WITHIN_ANOTHER}", party.transaction);
+            self.gaps.push(DeadlockGap::new(party.line, missing));
+        }
+        if let Part::Statement(mut statement) = part {
             if let Some(doubtful) = interruption.filter(|it| !it.is_certain()) {
                 self.gaps.push(DeadlockGap::new(doubtful.line, DOUBTFUL_END));
                 statement = doubtful.before;
             }
-            if self.open_statement.is_open {
-                statement.leave_in_doubt();
-            }
-            self.open_statement.is_open |= statement.ends_open(Dialect::Mysql);
             party.told.statement = statement.with_holes(Dialect::Mysql);
             if party.told.statement.trim_start_matches('(').starts_with(NO_BEGINNINGS) {
                 let missing =
@@ -549,7 +525,7 @@ impl Reader {
         } else {
             findings.unread.extend(self.remains.or(self.announced));
         }
-        *self = Reader { open_statement: self.open_statement, ..Reader::default() };
+        *self = Reader::default();
     }
 
     /// Notes what stands before a deadlock that closes, and leaves it out.
@@ -731,9 +707,18 @@ fn heading(line: &str) -> Option<u32> {
 /// `TRANSACTION 33, ACTIVE …`
 fn transaction(line: &str) -> Option<&str> {
     let (number, rest) = line.strip_prefix("TRANSACTION ")?.split_once(',')?;
-    // Older releases have two numbers, or hexadecimal ones; what has a mark is of a literal.
-    let is_number = number.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b' ');
+    // Older releases have two numbers, or hexadecimal ones; other words are of a literal.
+    let is_number = number.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b' ');
     (is_number && rest.trim_start().starts_with("ACTIVE")).then_some(number)
+}
+
+/// A statement begins.
+fn statement_part(open: &mut OpenStatements) -> Part {
+    if open.begin_statement(Dialect::Mysql) {
+        Part::Doubtful
+    } else {
+        Part::Statement(Statement::of_lines(STATEMENT_LINES))
+    }
 }
 
 /// Whether a line begins with a date, as each record of a log does.

@@ -23,6 +23,7 @@ mod json;
 mod lines;
 mod locks;
 mod one_line;
+mod open_statements;
 mod order;
 mod parting;
 mod postgres;

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::carried::Source;
 use super::findings::Findings;
 use super::lines::Line;
+use super::open_statements::OpenStatements;
 use super::postgres::Prefix;
 use super::{innodb, postgres};
 
@@ -37,6 +38,8 @@ pub(super) struct ReadersBySource {
     sources: BTreeSet<Source>,
     /// The first line of each source whose beginning is open, and how many have followed it.
     beginnings: BTreeMap<Source, Option<(usize, usize)>>,
+    /// The statements that each source has told last.
+    statements: BTreeMap<Source, OpenStatements>,
     /// The last line that was given, and is not blank.
     last: usize,
     findings: Findings,
@@ -49,6 +52,25 @@ impl ReadersBySource {
             self.last = line.number;
             self.look_at_beginning(line);
         }
+        self.open_statements(line);
+        self.read_parted(line);
+        let statements = std::mem::take(&mut self.findings.open_statements);
+        end_all_of_many(&mut self.statements, drop);
+        self.statements.insert(line.source, statements);
+    }
+
+    /// Takes the statements that the source of a line has told last, and the line as what may go on
+    /// with them.
+    fn open_statements(&mut self, line: &Line<'_>) {
+        let mut statements = self.statements.remove(&line.source).unwrap_or_default();
+        statements.pass_line(line.text);
+        if let Some(text) = postgres::entry_text(line.text) {
+            statements.begin_entry(text);
+        }
+        self.findings.open_statements = statements;
+    }
+
+    fn read_parted(&mut self, line: &Line<'_>) {
         let ReadersBySource { innodb, postgres, backends, prefixes, .. } = self;
         let ReadersBySource { details, sources, findings, .. } = self;
         if line.source.is_told() && sources.len() <= OPEN_MOST {

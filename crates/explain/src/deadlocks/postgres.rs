@@ -22,6 +22,7 @@ use super::findings::{
 };
 use super::foreign::{DOUBTFUL_END, Interruption};
 use super::lines::Line;
+use super::open_statements::{OpenStatements, WITHIN_ANOTHER};
 use super::order::{Moment, begins_with_date};
 use super::statement::Statement;
 use crate::beginning::{shortened_text, text_beginning};
@@ -237,7 +238,8 @@ impl Reader {
             }
             return self.take_wait(wait, line, label, rest);
         }
-        if self.part == Part::Outside || self.asks(text, line.number) {
+        if self.part == Part::Outside || self.asks(text, line.number, &mut findings.open_statements)
+        {
             return;
         }
         if label.is_none() && self.untaken.is_none() && self.is_asked_in(text) {
@@ -416,7 +418,7 @@ impl Reader {
     }
 
     /// What a process asks: `Process 12: UPDATE …`.
-    fn asks(&mut self, line: &str, number: usize) -> bool {
+    fn asks(&mut self, line: &str, number: usize, open: &mut OpenStatements) -> bool {
         let text = line.trim_start();
         let known = number_in(text).and_then(|(process, rest)| {
             // `4136 프로세스: UPDATE …`: the word stands behind the number.
@@ -437,13 +439,12 @@ impl Reader {
         if !text.starts_with(char::is_alphabetic) {
             self.framed.get_or_insert(number);
         }
-        // A line of a literal may look like this one, and what it tells be the rest of another
-        // statement.
-        let is_in_doubt = self.told.last().is_some_and(Party::ends_open);
         // Lines that follow are of the last one that was told.
         let known = at.map(|at| self.told.remove(at));
         let mut asking = known.unwrap_or_else(|| Party::untold(process, number));
-        (asking.has_asked, asking.is_in_doubt) = (true, is_in_doubt);
+        asking.has_asked = true;
+        asking.is_in_doubt = open.begin_statement(Dialect::Postgres);
+        open.push_line(sql, Dialect::Postgres);
         asking.statement = Statement::default();
         asking.statement.push_line(sql);
         self.told.push(asking);
@@ -494,8 +495,10 @@ impl Reader {
         if (2..=PARTIES_MOST).contains(&count) {
             gaps.extend(self.gaps());
             let identity = self.identity();
+            let in_doubt = Statement::in_doubt();
             let party = |party: Party| DeadlockParty {
-                statement: party.statement().with_holes(Dialect::Postgres),
+                statement: if party.is_in_doubt { &in_doubt } else { &party.statement }
+                    .with_holes(Dialect::Postgres),
                 waits_for: (party.lock.into_iter())
                     .chain(party.tables.iter().map(|table| format!("a row of {table}")))
                     .collect(),
@@ -529,6 +532,11 @@ impl Reader {
                 gaps.push(DeadlockGap::new(party.line, missing));
             } else if party.blocker.is_none() {
                 let missing = format!("who is in the way of process {}", party.process);
+                gaps.push(DeadlockGap::new(party.line, missing));
+            }
+            if party.is_in_doubt {
+                let missing =
+                    format!("the statement of process {}: {WITHIN_ANOTHER}", party.process);
                 gaps.push(DeadlockGap::new(party.line, missing));
             }
             let are_asked = self.told.iter().any(|other| other.has_asked);
@@ -588,20 +596,6 @@ impl Reader {
 }
 
 impl Party {
-    /// Whether its statement may go on in what is told next.
-    fn ends_open(&self) -> bool {
-        self.is_in_doubt || self.statement.ends_open(Dialect::Postgres)
-    }
-
-    /// What is certain of its statement.
-    fn statement(&self) -> Statement {
-        let mut statement = self.statement.clone();
-        if self.is_in_doubt {
-            statement.leave_in_doubt();
-        }
-        statement
-    }
-
     /// One of which nothing else is told.
     fn untold(process: u64, line: usize) -> Party {
         Party {
@@ -616,6 +610,15 @@ impl Party {
             tables: Vec::new(),
         }
     }
+}
+
+/// What stands behind the label of a line with which an entry begins, and is not indented.
+pub(super) fn entry_text(line: &str) -> Option<&str> {
+    if line.starts_with(char::is_whitespace) || !line.contains(":  ") {
+        return None;
+    }
+    let (label, text) = unlabelled(line);
+    label.filter(|label| !is_in_quotes(line, label)).map(|_| text)
 }
 
 /// The beginning of a line.

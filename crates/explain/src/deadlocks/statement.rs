@@ -16,7 +16,7 @@
 //! mark.
 //!
 //! A literal may have lines that look like those of a log. Where a statement ends within one, what
-//! is told next may be the rest of it, so that there a statement is a hole from its first mark on.
+//! is told next may be the rest of it ([`super::open_statement`]).
 
 use dbdyno_model::Dialect;
 
@@ -75,21 +75,27 @@ impl Statement {
         if self.is_cut { text + CUT } else { text }
     }
 
-    /// Whether it ends within a literal, a name or a comment, whatever a backslash means.
-    pub(super) fn ends_open(&self, dialect: Dialect) -> bool {
-        let reader = Reader::of_dialect(dialect);
+    /// Whether it was longer than what is kept.
+    pub(super) fn is_cut(&self) -> bool {
         self.is_cut
-            || [Backslash::Protects, Backslash::IsPlain]
-                .iter()
-                .any(|backslash| reader.ends_open(&self.text, *backslash))
     }
 
-    /// What is certain of one that may begin within a literal.
-    pub(super) fn leave_in_doubt(&mut self) {
-        if let Some(mark) = self.text.find(['\'', '"', '`', '$']) {
-            self.text.truncate(mark);
-            self.text.push(IN_DOUBT);
-        }
+    /// Bytes of it that are kept.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Whether so many bytes of it end within a literal or a comment, if a backslash has one of its
+    /// meanings.
+    pub(super) fn may_go_on(&self, bytes: usize, dialect: Dialect) -> bool {
+        let (reader, text) = (Reader::of_dialect(dialect), &self.text[..bytes]);
+        let mut meanings = [Backslash::Protects, Backslash::IsPlain].into_iter();
+        meanings.any(|backslash| reader.ends_open(text, backslash))
+    }
+
+    /// A statement of which nothing is certain.
+    pub(super) fn in_doubt() -> Statement {
+        Statement { text: IN_DOUBT.into(), ..Statement::default() }
     }
 }
 
@@ -151,15 +157,19 @@ impl Reader {
         }
     }
 
-    /// Whether a text ends within a literal, a name or a comment, if a backslash means this.
+    /// Whether a text ends within a literal or a comment, if a backslash means this. Names of
+    /// PostgreSQL are none of anybody's values, and its log cuts many statements within one.
     fn ends_open(self, sql: &str, backslash: Backslash) -> bool {
         let mut rest = sql;
         while let Some(at) = rest.find(['\'', '"', '`', '$', '/', '-', '#']) {
             rest = &rest[at..];
             let mark = rest.chars().next().unwrap_or_default();
             let length = match mark {
-                '\'' | '"' => end_of(rest, mark, backslash),
+                '"' if self == Reader::Postgres => {
+                    Some(end_of(rest, mark, Backslash::IsPlain).unwrap_or(rest.len()))
+                }
                 '`' if self == Reader::Mysql => end_of(rest, mark, Backslash::IsPlain),
+                '\'' | '"' => end_of(rest, mark, backslash),
                 '$' if self == Reader::Postgres && dollar_quoted(rest).is_some() => {
                     let tag = rest[1..].find('$').map_or(1, |length| length + 2);
                     rest[tag..].find(&rest[..tag]).map(|at| at + 2 * tag)

@@ -109,10 +109,7 @@ pub fn difference(base: &[WeightedProfile], test: &[WeightedProfile]) -> Profile
     let total_errors = PerArm::from_fn(|arm| total_error(sides[arm], &operations[arm]));
     let costs = Costs { sums: &sums, operations: &operations, whole, dispersion };
     let mut functions: Vec<FunctionDifference> = Vec::with_capacity(pairs.len());
-    let hidden_of = |pair: &Pair| {
-        PerArm::from_fn(|arm| hidden_weight(sides[arm].iter().map(|one| &one.profile), pair, arm))
-    };
-    let hidden: Vec<PerArm<f64>> = pairs.iter().map(hidden_of).collect();
+    let hidden: Vec<PerArm<f64>> = pairs.iter().map(|pair| hidden_weights(&sides, pair)).collect();
     let apart = rest_apart(hidden.iter().copied());
     for (pair, hidden) in pairs.iter().zip(&hidden) {
         if is_rest(pair) {
@@ -153,6 +150,11 @@ pub fn difference(base: &[WeightedProfile], test: &[WeightedProfile]) -> Profile
         programs: PerArm::from_fn(|arm| programs(sides[arm])),
         idle_share: PerArm::from_fn(|arm| idle_share(sides[arm])),
     }
+}
+
+/// What functions of a pair may have, at most, of the profiles of each side that do not tell them.
+fn hidden_weights(sides: &PerArm<&[WeightedProfile]>, pair: &Pair) -> PerArm<f64> {
+    PerArm::from_fn(|arm| hidden_weight(sides[arm].iter().map(|one| &one.profile), pair, arm))
 }
 
 /// Whether all profiles of a side tell how many samples they have: of shares, or of sums of times

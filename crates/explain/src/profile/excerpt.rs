@@ -41,11 +41,12 @@ pub(super) fn hidden_weight<'p>(
 /// What the rest of each side may have, at most, that stands among the functions of the other one:
 /// a function that one side tells, and the other one may hide.
 pub(super) fn rest_apart(hidden: impl Iterator<Item = PerArm<f64>>) -> PerArm<f64> {
-    let apart = |sum: PerArm<f64>, one: PerArm<f64>| PerArm {
-        base: sum.base + one.test,
-        test: sum.test + one.base,
-    };
-    hidden.fold(PerArm { base: 0.0, test: 0.0 }, apart)
+    let mut sum = PerArm { base: 0.0, test: 0.0 };
+    for one in hidden {
+        sum.base += one.test;
+        sum.test += one.base;
+    }
+    sum
 }
 
 /// Whether a pair is what is left out on both sides.

@@ -118,13 +118,13 @@ impl ProfileRow {
     }
 
     fn shown_share(&self, arm: Arm) -> Text {
-        let shown = |share: f64| format_fixed(100.0 * share, 2);
-        match (self.share[arm], self.hidden_share[arm]) {
-            (None, _) => "?".into(),
-            (Some(0.0), Some(hidden)) => format!("≤ {}", shown(hidden)).into(),
-            (Some(share), Some(_)) => format!("≥ {}", shown(share)).into(),
-            (Some(share), None) => shown(share).into(),
-        }
+        let (sign, share) = match (self.share[arm], self.hidden_share[arm]) {
+            (None, _) => return "?".into(),
+            (Some(0.0), Some(hidden)) => ("≤ ", hidden),
+            (Some(share), Some(_)) => ("≥ ", share),
+            (Some(share), None) => ("", share),
+        };
+        format!("{sign}{}", format_fixed(100.0 * share, 2)).into()
     }
 
     fn shown_relative(&self) -> Text {

@@ -48,20 +48,18 @@ pub(super) fn is_beyond_others(before: &[f64], latest: &[f64]) -> bool {
     let as_low = before.iter().filter(|&&value| value <= highest).count();
     // Those before that are as far, which are among the places that chance chooses from.
     let (as_far, few) = (as_high.min(as_low) as f64, latest.len() as f64);
-    let ln_rarity = |share: f64, all: f64| {
-        ln_choices(all * share, few * share) - ln_choices((few + as_far) * share, few * share)
-    };
     let shares = COUNTS.count() as f64;
     let ln_least = (2.0 * shares / ALPHA).ln();
     let all = (before.len() + latest.len()) as f64;
-    let is_rare = ln_rarity(1.0, all) >= ln_least;
+    let rarity = ln_rarity(all, few, as_far);
+    let is_rare = rarity >= ln_least;
     let phi = correlation_around(&around_levels(before, &[])).phi;
     let share = 1.0 / variance_inflation(phi).max(1.0);
-    if is_rare && ln_rarity(share, all) >= ln_least {
+    if is_rare && ln_rarity(all * share, few * share, as_far * share) >= ln_least {
         return true;
     }
     let least = if is_rare { DEVIATIONS_LEAST } else { DEVIATIONS_OF_FEW };
-    ln_rarity(1.0, all) >= CHOICES_LEAST.ln() && nearest_deviations(before, latest) > least
+    rarity >= CHOICES_LEAST.ln() && nearest_deviations(before, latest) > least
 }
 
 /// The lowest and the highest one.
@@ -73,6 +71,12 @@ pub(super) fn lowest_and_highest(values: &[f64]) -> (f64, f64) {
 /// The logarithm of the number of ways to choose so many of all, of which neither is whole.
 fn ln_choices(all: f64, few: f64) -> f64 {
     ln_gamma(all + 1.0) - ln_gamma(few + 1.0) - ln_gamma(all - few + 1.0)
+}
+
+/// How rarely so few of all are among the farthest, with so many others: the logarithm of one of
+/// how many choices it is.
+fn ln_rarity(all: f64, few: f64, as_far: f64) -> f64 {
+    ln_choices(all, few) - ln_choices(few + as_far, few)
 }
 
 /// How many robust standard deviations the nearest one is from the median of those before.

@@ -9,9 +9,9 @@
 //! *Far* is [`DEVIATIONS_LEAST`] robust standard deviations from the median of the [`NEIGHBOURS`]
 //! before, as for strays: how often noise is so far stands in
 //! `docs/journal/2026-11-29-levels-that-return.md`. Three or more are far, too, where they lie
-//! beyond those before them by more than the budget ([`is_beyond_others`]), and any where that is by
-//! more than those before lie apart: a level that drifts has a large deviation, and values that are
-//! three times as large were not far from it.
+//! beyond those before them by more than the budget ([`is_beyond_others`]), and any where that is
+//! by more than those before lie apart: a level that drifts has a large deviation, and values that
+//! are three times as large were not far from it.
 //!
 //! Where most values are equal, the others say nothing of how far noise goes: what differs by more
 //! than the budget, and than digits round away, is far ([`is_far_from_equal`]).
