@@ -9,7 +9,7 @@
 //! which asks nothing of the noise but that its values are exchangeable. Neighbours that resemble
 //! each other are fewer values than they look ([`variance_inflation`]); where the correlation that
 //! is measured leaves too few, it takes [`DEVIATIONS_LEAST`] robust standard deviations as well,
-//! and where there are too few values to be so sure, [`DEVIATIONS_OF_FEW`].
+//! and where there are too few values to be so sure, more ([`OF_FEW`]).
 //!
 //! Counted by the series of the test, 1 000 of each: of 20, 30, 60 and 100 values without a change
 //! at most 1 where they are independent, none where their correlation is 0.3 or 0.5, and at 0.8 13,
@@ -30,9 +30,11 @@ const ALPHA: f64 = 0.001;
 const COUNTS: std::ops::RangeInclusive<usize> = 3..=6;
 /// Against neighbours that resemble each other.
 const DEVIATIONS_LEAST: f64 = 3.0;
-/// Where there are too few values for ranks to tell it alone, and so many choices at least.
-const DEVIATIONS_OF_FEW: f64 = 5.0;
-const CHOICES_LEAST: f64 = 1_000.0;
+/// Where there are too few values for ranks to tell it alone: of so many choices at least it takes
+/// so many robust standard deviations.
+const OF_FEW: [(f64, f64); 3] = [(1_000.0, 3.5), (200.0, 6.0), (100.0, 8.0)];
+/// The same, of neighbours that resemble each other and count as if they did not.
+const OF_FEW_ALIKE: (f64, f64) = (1_000.0, 5.0);
 
 /// Whether all of `latest` lie above `before`, or all below, but for so few of these that the
 /// chance of it is small: `c` of the latest and `e` before are the farthest `c + e` of `n` with a
@@ -55,11 +57,15 @@ pub(super) fn is_beyond_others(before: &[f64], latest: &[f64]) -> bool {
     let is_rare = rarity >= ln_least;
     let phi = correlation_around(&around_levels(before, &[])).phi;
     let share = 1.0 / variance_inflation(phi).max(1.0);
-    if is_rare && ln_rarity(all * share, few * share, as_far * share) >= ln_least {
+    let rarity_of_alike = ln_rarity(all * share, few * share, as_far * share);
+    if is_rare && rarity_of_alike >= ln_least {
         return true;
     }
-    let least = if is_rare { DEVIATIONS_LEAST } else { DEVIATIONS_OF_FEW };
-    rarity >= CHOICES_LEAST.ln() && nearest_deviations(before, latest) > least
+    let of_few = OF_FEW.iter().filter(|(choices, _)| rarity_of_alike >= choices.ln());
+    let of_alike = Some(&OF_FEW_ALIKE).filter(|(choices, _)| rarity >= choices.ln());
+    let least = of_few.chain(of_alike).map(|(_, least)| *least).fold(f64::INFINITY, f64::min);
+    let least = if is_rare { DEVIATIONS_LEAST } else { least };
+    nearest_deviations(before, latest) > least
 }
 
 /// The lowest and the highest one.
@@ -79,12 +85,15 @@ fn ln_rarity(all: f64, few: f64, as_far: f64) -> f64 {
     ln_choices(all, few) - ln_choices(few + as_far, few)
 }
 
-/// How many robust standard deviations the nearest one is from the median of those before.
+/// How many robust standard deviations the nearest one is from the median of those before; where
+/// more than half of these are equal, plain ones.
 fn nearest_deviations(before: &[f64], latest: &[f64]) -> f64 {
     let centre = median_or_nan(before);
     let around: Vec<f64> = before.iter().map(|value| (value - centre).abs()).collect();
     let nearest = latest.iter().map(|value| (value - centre).abs()).fold(f64::MAX, f64::min);
-    nearest / (1.4826 * median_or_nan(&around))
+    let robust = 1.4826 * median_or_nan(&around);
+    let squares: f64 = around.iter().map(|distance| distance.powi(2)).sum();
+    nearest / if robust > 0.0 { robust } else { (squares / before.len() as f64).sqrt() }
 }
 
 #[cfg(test)]
@@ -140,9 +149,9 @@ mod tests {
         assert!(!is_beyond_others(&before, &[9.0, -8.0, 9.0]), "on both sides");
         let once: Vec<f64> = [&before[..20], &[9.0], &before[21..]].concat();
         assert!(is_beyond_others(&once, &[9.0, 8.0, 9.0]), "one of 8 555 choices");
-        assert!(!is_beyond_others(&once[10..], &[9.0, 8.0, 9.0]), "one of 4 900");
-        let twice: Vec<f64> = [&once[..], &[9.0]].concat();
-        assert!(!is_beyond_others(&twice, &[9.0, 8.0, 9.0]));
+        assert!(!is_beyond_others(&once[10..], &[7.0, 7.0, 7.0]), "one of 4 900, and so near");
+        let often: Vec<f64> = [&once[..], &[9.0; 5]].concat();
+        assert!(!is_beyond_others(&often, &[9.0, 8.0, 9.0]), "one of 532");
         assert!(!is_beyond_others(&before[..12], &[9.0, 8.0, 9.0]), "of 15 three are no wonder");
         assert!(!is_beyond_others(&before[..20], &[9.0, 8.0, 9.0]), "nor of 23, so near");
         assert!(is_beyond_others(&before[..20], &[19.0, 18.0, 19.0]));
