@@ -15,6 +15,7 @@ use super::counters::{GOOGLE_FIGURES, extra_info, google_counters, parameter_com
 use super::kinds::{
     cell_at, kind_refusal, list_at, number_at, object_at, text_at, text_of, truth_at, with_unit,
 };
+use super::namesakes::Namesakes;
 use super::table;
 
 /// A commit is known by so many letters.
@@ -75,7 +76,11 @@ pub(super) fn pytest_cells(bench: &Value) -> Result<(NamedCells, NamedCells), St
 ///
 /// # Errors
 /// A field of another kind than the form has there.
-pub(super) fn entry_rows(suite: &str, run: &Value) -> Result<Vec<NamedCells>, String> {
+pub(super) fn entry_rows(
+    suite: &str,
+    run: &Value,
+    namesakes: &Namesakes,
+) -> Result<Vec<NamedCells>, String> {
     if !run.is_object() {
         return Err(kind_refusal("entries", run, "object with benches"));
     }
@@ -103,7 +108,7 @@ pub(super) fn entry_rows(suite: &str, run: &Value) -> Result<Vec<NamedCells>, St
             ("date", date.clone()),
             ("commit", commit.clone()),
             ("suite", suite.to_owned()),
-            ("bench", cell_at(bench, "name")?.unwrap_or_default()),
+            ("bench", namesakes.bench_name(cell_at(bench, "name")?.unwrap_or_default(), bench)),
             ("value", cell_at(bench, "value")?.unwrap_or_default()),
             ("unit", unit.to_owned()),
             ("better", better.to_owned()),

@@ -35,6 +35,7 @@ use super::endings;
 use super::failures;
 use super::kinds::{cell_at, kind_refusal, list_at, object_at, text_of, with_unit};
 use super::lists::{self, Lists};
+use super::namesakes::Namesakes;
 use super::one_run;
 use super::table::{
     CELLS_MOST, COLUMNS_MOST, Place, Row, RunWithoutRows, Separator, Table, error_at,
@@ -344,9 +345,18 @@ impl Rows {
         let mut number = 0;
         for (suite, runs) in entries {
             let runs = runs.as_array().ok_or_else(|| kind_refusal(suite, runs, "list of runs"))?;
+            let namesakes = Namesakes::of_runs(runs);
+            self.missing.extend(namesakes.doubtful.iter().map(|name| {
+                format!(
+                    "Runs of {suite:?} have several benches called {name:?}, whose \"extra\" is \
+                     another one each time: they are taken for repeats, and may be tests of their \
+                     own."
+                )
+            }));
             for (index, run) in runs.iter().enumerate() {
                 let run_place = format!("{suite:?}, run {}", index + 1);
-                let rows = entry_rows(suite, run).map_err(|what| format!("{run_place}: {what}"))?;
+                let rows = entry_rows(suite, run, &namesakes)
+                    .map_err(|what| format!("{run_place}: {what}"))?;
                 if rows.is_empty() {
                     let date = run.get("date").and_then(text_of).unwrap_or_default();
                     self.runs_without_rows.push(RunWithoutRows { place: run_place, date });

@@ -35,6 +35,7 @@ mod kinds;
 mod lists;
 mod markdown;
 mod names;
+mod namesakes;
 mod one_run;
 mod order;
 mod parameters;
