@@ -1423,6 +1423,24 @@ fn lines_within_a_literal_begin_nothing_whose_literals_are_shown() {
             assert!(!format!("{found:?}").contains("hunter2"), "{head}: {found:?}");
         }
     }
+    for stamped in [
+        "2024-01-01 10:00:00.000 UTC [102] LOG:  x",
+        "2024-01-01T10:00:00.000000Z 10 [Note] [MY-010] [Server] x",
+        "HINT:  x",
+    ] {
+        let forged = format!("'see\n{stamped}'\n, 'hunter2'");
+        let innodb = status.replacen("SELECT qty", &format!("SELECT {forged}, qty"), 1);
+        let tabs = format!("UPDATE stock SET a = {},", forged.replace('\n', "\n\t"));
+        let postgres = log.replacen("UPDATE stock SET", &tabs, 1);
+        let first = tabs.replacen("see\n\t", "", 1);
+        let at_once = log.replacen("UPDATE stock SET", &first, 1);
+        for text in [innodb, postgres, at_once] {
+            let found = read_deadlocks(&text);
+            assert!(!format!("{found:?}").contains("hunter2"), "{stamped}: {found:?}");
+        }
+    }
+    let cut = "UPDATE t SET a=1 WHERE id=2\",See server log,\"UPDATE t SET a='hunter2' WHERE b='x'";
+    assert_eq!(statement_with_holes(cut, Dialect::Postgres), "UPDATE t SET a=? WHERE id=??");
     let account = "ALTER USER u IDENTIFIED WITH p AS 'hunter2'";
     assert_eq!(
         statement_with_holes(account, Dialect::Mysql),

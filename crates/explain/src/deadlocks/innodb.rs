@@ -290,10 +290,11 @@ impl Reader {
 
     /// Passes a line of others. The statement in which it stands may go on behind it.
     fn pass_over(&mut self, line: &Line<'_>) {
-        let Part::Statement(statement) = &self.part else { return };
+        let Part::Statement(statement) = &mut self.part else { return };
         self.interruption
             .get_or_insert_with(|| Interruption::at_line(line.number, statement.clone()))
             .note_foreign(line.text);
+        statement.miss_line(Dialect::Mysql);
     }
 
     /// Notes a heading of locks behind which none stood.

@@ -20,6 +20,7 @@ mod findings;
 mod foreign;
 mod innodb;
 mod json;
+mod labels;
 mod lines;
 mod locks;
 mod one_line;

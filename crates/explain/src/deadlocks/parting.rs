@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::carried::Source;
 use super::findings::Findings;
+use super::labels::entry_text;
 use super::lines::Line;
 use super::open_statements::OpenStatements;
 use super::postgres::Prefix;
@@ -53,7 +54,11 @@ impl ReadersBySource {
             self.look_at_beginning(line);
         }
         self.open_statements(line);
-        self.read_parted(line);
+        let backend = self.backends.get(&line.source).unwrap_or(&line.source);
+        match self.postgres.get_mut(backend).filter(|reader| reader.has_within_literal(line)) {
+            Some(reader) => reader.take_literal_line(line),
+            None => self.read_parted(line),
+        }
         let statements = std::mem::take(&mut self.findings.open_statements);
         end_all_of_many(&mut self.statements, drop);
         self.statements.insert(line.source, statements);
@@ -64,7 +69,7 @@ impl ReadersBySource {
     fn open_statements(&mut self, line: &Line<'_>) {
         let mut statements = self.statements.remove(&line.source).unwrap_or_default();
         statements.pass_line(line.text);
-        if let Some(text) = postgres::entry_text(line.text) {
+        if let Some(text) = entry_text(line.text) {
             statements.begin_entry(text);
         }
         self.findings.open_statements = statements;
@@ -91,7 +96,9 @@ impl ReadersBySource {
         }
         if !postgres.is_empty() || postgres::may_begin(line) {
             let detailed = details.get(&line.source).copied();
-            let backend = match Prefix::of_line(line) {
+            let open = postgres.get(backends.get(&line.source).unwrap_or(&line.source));
+            let goes_on = open.is_some_and(|reader| reader.goes_on_in(line));
+            let backend = match Prefix::of_line(line).filter(|_| !goes_on) {
                 Some(prefix) => {
                     let last = backends.get(&line.source);
                     let backend = backend(line.source, &prefix, prefixes, last);

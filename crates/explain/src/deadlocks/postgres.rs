@@ -21,6 +21,7 @@ use super::findings::{
     DeadlockGap, DeadlockTelling, Findings, Identity, Uniqueness, Witness, key_of,
 };
 use super::foreign::{DOUBTFUL_END, Interruption};
+use super::labels::{is_in_quotes, label_and_text};
 use super::lines::Line;
 use super::open_statements::{OpenStatements, WITHIN_ANOTHER};
 use super::order::{Moment, begins_with_date};
@@ -60,7 +61,7 @@ pub(super) fn may_begin(line: &Line<'_>) -> bool {
 
 /// Whether a line tells who waits for whom.
 pub(super) fn is_wait(line: &Line<'_>) -> bool {
-    line.text.contains("Lock") && wait(unlabelled(line.text.trim()).1).is_some()
+    line.text.contains("Lock") && wait(label_and_text(line.text.trim()).1).is_some()
 }
 
 /// What a prefix tells between brackets: a process, the number of the line in its session, or both
@@ -80,7 +81,7 @@ impl Prefix {
         let begun = before.split('[').skip(1);
         let numbers = begun.filter_map(|begun| begun.split_once(']')?.0.parse().ok());
         let numbers: Vec<u64> = numbers.take(NUMBERS_MOST).collect();
-        let label = unlabelled(text).0.filter(|_| !numbers.is_empty())?;
+        let label = label_and_text(text).0.filter(|_| !numbers.is_empty())?;
         let place = GOING_ON.iter().position(|labels| labels.contains(&label));
         Some(Prefix { numbers, place: place.map_or(0, |at| at + 1) })
     }
@@ -129,6 +130,8 @@ pub(super) struct Reader {
     used: usize,
     /// Whether lines stand without what a server puts before those that go on: it was lost.
     indentation: Indentation,
+    /// Whether its first line is indented, as all are of what somebody has pasted.
+    is_indented: bool,
     /// A statement with lines that are its own where the account goes on behind them.
     doubtful: Option<(usize, Statement)>,
     /// The first line with a statement that was not taken.
@@ -199,7 +202,7 @@ impl Reader {
         }
         self.last = line.number;
         let is_indented = text.starts_with(char::is_whitespace);
-        let (label, rest) = match unlabelled(text.trim_start()) {
+        let (label, rest) = match label_and_text(text.trim_start()) {
             // `x = 'ERROR:  y'` is a line of a statement.
             (Some(label), _) if is_indented && is_in_quotes(text, label) => {
                 (None, text.trim_start())
@@ -235,6 +238,9 @@ impl Reader {
                 let is_mixed = self.part != Part::Behind && !self.pending.is_empty();
                 self.end_deadlock(findings);
                 self.is_mixed = is_mixed;
+            }
+            if self.told.is_empty() {
+                self.is_indented = is_indented;
             }
             return self.take_wait(wait, line, label, rest);
         }
@@ -310,7 +316,34 @@ impl Reader {
                     Interruption::at_line(line.number, last.unwrap_or_default())
                 })
                 .note_foreign(line.text);
+            if let Some(party) = self.told.last_mut() {
+                party.statement.miss_line(Dialect::Postgres);
+            }
         }
+    }
+
+    /// Whether an indented line looks like an entry of a log, within a literal of the statement
+    /// that is being told, of an account that began without indentation.
+    pub(super) fn has_within_literal(&self, line: &Line<'_>) -> bool {
+        let text = line.text.trim_start();
+        self.part == Part::Asks
+            && self.goes_on_in(line)
+            && label_and_text(text).0.is_some_and(|label| !is_in_quotes(text, label))
+            && self.told.last().is_some_and(|party| party.statement.is_open(Dialect::Postgres))
+    }
+
+    /// Whether a line is indented within the details of an account whose first one is not: it goes
+    /// on with them, whatever words it has.
+    pub(super) fn goes_on_in(&self, line: &Line<'_>) -> bool {
+        self.is_in_details() && !self.is_indented && line.text.starts_with(char::is_whitespace)
+    }
+
+    /// Takes such a line, behind which nothing of the statement is certain.
+    pub(super) fn take_literal_line(&mut self, line: &Line<'_>) {
+        if let Some(party) = self.told.last_mut() {
+            party.statement.miss_line(Dialect::Postgres);
+        }
+        (self.used, self.last) = (self.used + 1, line.number);
     }
 
     /// Takes of a statement what is certain, where the account goes on behind it.
@@ -612,15 +645,6 @@ impl Party {
     }
 }
 
-/// What stands behind the label of a line with which an entry begins, and is not indented.
-pub(super) fn entry_text(line: &str) -> Option<&str> {
-    if line.starts_with(char::is_whitespace) || !line.contains(":  ") {
-        return None;
-    }
-    let (label, text) = unlabelled(line);
-    label.filter(|label| !is_in_quotes(line, label)).map(|_| text)
-}
-
 /// The beginning of a line.
 fn head(line: &str) -> &str {
     text_beginning(line, HEAD_BYTES)
@@ -631,29 +655,6 @@ fn begins_another(line: &Line<'_>, label: Option<&str>) -> bool {
     begins_with_date(line.text)
         || Prefix::of_line(line).is_some()
         || matches!(label, Some("LOG" | "ERROR" | "FATAL" | "WARNING" | "STATEMENT"))
-}
-
-/// The label of a line and what is behind it: `… DETAIL:  …`. Clients write it as a word, and one
-/// blank behind it.
-fn unlabelled(text: &str) -> (Option<&str>, &str) {
-    let split = text.split_once(":  ").or_else(|| {
-        let (label, rest) = text.split_once(": ")?;
-        let known = ["Detail", "Hint", "Where", "DETAIL", "HINT", "CONTEXT", "STATEMENT"];
-        known.contains(&label.trim()).then_some((label, rest))
-    });
-    let Some((before, rest)) = split else { return (None, text) };
-    // A prefix may end without a blank: `…:[77]:DETAIL`.
-    let label = before.trim_end();
-    let begin = label.trim_end_matches(char::is_alphabetic).len();
-    let label = &label[begin..];
-    let is_label = label.chars().all(|c: char| c.is_alphabetic() && !c.is_lowercase())
-        || ["Detail", "Hint", "Where"].contains(&label);
-    if !label.is_empty() && is_label { (Some(label), rest.trim_start()) } else { (None, text) }
-}
-
-/// Whether a mark of a literal stands before a label.
-fn is_in_quotes(text: &str, label: &str) -> bool {
-    text.split(label).next().is_some_and(|before| before.contains(['\'', '"']))
 }
 
 /// Where the English sentence of a wait begins, whatever stands before it: `Process 7 waits for `.

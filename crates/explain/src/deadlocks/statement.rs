@@ -25,6 +25,8 @@ use crate::beginning::text_beginning;
 
 /// Bytes of a statement that are kept of a log; servers cut them off much earlier by themselves.
 const BYTES_MOST: usize = 64 << 10;
+/// Bytes of a quoted name with its quotes, some of them doubled, at most.
+const NAME_BYTES_MOST: usize = 128;
 /// What stands behind one that was cut off here.
 const CUT: &str = " …";
 
@@ -91,6 +93,18 @@ impl Statement {
         let (reader, text) = (Reader::of_dialect(dialect), &self.text[..bytes]);
         let mut meanings = [Backslash::Protects, Backslash::IsPlain].into_iter();
         meanings.any(|backslash| reader.ends_open(text, backslash))
+    }
+
+    /// Whether the next line may be within a literal or a comment of it.
+    pub(super) fn is_open(&self, dialect: Dialect) -> bool {
+        self.may_go_on(self.text.len(), dialect)
+    }
+
+    /// A line of it is missing: what follows is in doubt where that may have ended a literal.
+    pub(super) fn miss_line(&mut self, dialect: Dialect) {
+        if self.is_open(dialect) {
+            self.text.push(IN_DOUBT);
+        }
     }
 
     /// A statement of which nothing is certain.
@@ -208,6 +222,13 @@ impl Reader {
         }
         let length = match first {
             c if c.is_whitespace() => return (Token::Space, run(char::is_whitespace)),
+            '"' if self == Reader::Postgres => {
+                let end = end_of(rest, first, Backslash::IsPlain).unwrap_or(rest.len());
+                if !may_be_name(&rest[..end]) {
+                    return (Token::Literal, rest.len());
+                }
+                end
+            }
             '"' | '`' => end_of(rest, first, Backslash::IsPlain).unwrap_or(rest.len()),
             // What is executed of a comment.
             '/' if self == Reader::Mysql && rest.starts_with("/*!") => {
@@ -348,6 +369,13 @@ fn is_of_two_senses(comment: &str) -> bool {
         rest = &rest[length..];
     }
     false
+}
+
+/// Whether what stands between double quotes may be a name of PostgreSQL, which has 63 bytes at
+/// most. What has commas and lines is none: the quotes are those of a record with commas that was
+/// cut.
+fn may_be_name(quoted: &str) -> bool {
+    quoted.len() <= NAME_BYTES_MOST && !quoted.contains([',', '\n', '$'])
 }
 
 /// Whether a text has this word of small letters, in letters of any case.
