@@ -16,7 +16,7 @@
 //! mark.
 //!
 //! A literal may have lines that look like those of a log. Where a statement ends within one, what
-//! is told next may be the rest of it ([`super::open_statement`]).
+//! is told next may be the rest of it ([`super::open_statements`]).
 
 use dbdyno_model::Dialect;
 
