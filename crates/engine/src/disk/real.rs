@@ -19,8 +19,16 @@ const LOCK: &str = "lock";
 pub struct RealDisk {
     path: PathBuf,
     directory: fs::File,
-    /// Locked as long as it is open.
-    _lock: fs::File,
+    lock: fs::File,
+}
+
+/// Closing the file does not suffice: the lock is that of all copies of the descriptor, and a child
+/// that another thread forks has one up to its `exec`.
+impl Drop for RealDisk {
+    fn drop(&mut self) {
+        // What cannot be unlocked is unlocked once it is closed everywhere.
+        let _ = self.lock.unlock();
+    }
 }
 
 impl RealDisk {
@@ -50,7 +58,7 @@ impl RealDisk {
         lock.set_len(0)?;
         writeln!(lock, "{}", std::process::id())?;
         let directory = fs::File::open(path)?;
-        Ok(RealDisk { path: path.to_owned(), directory, _lock: lock })
+        Ok(RealDisk { path: path.to_owned(), directory, lock })
     }
 }
 
@@ -148,6 +156,18 @@ mod tests {
         fs::set_permissions(path.join(LOCK), Permissions::from_mode(0o644)).unwrap();
         drop(RealDisk::open(&path).unwrap());
         assert_eq!((mode(&path), mode(&path.join(LOCK))), (0o700, 0o600));
+    }
+
+    /// As a child has one that another thread forks at that moment.
+    #[test]
+    fn a_copy_of_the_descriptor_keeps_no_directory() {
+        let home = tempfile::tempdir().unwrap();
+        let disk = RealDisk::open(home.path()).unwrap();
+        let copy = disk.lock.try_clone().unwrap();
+        assert!(RealDisk::open(home.path()).is_err(), "it is in use");
+        drop(disk);
+        drop(RealDisk::open(home.path()).unwrap());
+        drop(copy);
     }
 
     #[test]
