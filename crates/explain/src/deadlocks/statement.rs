@@ -37,6 +37,11 @@ pub(super) struct Statement {
     /// How many more lines are taken.
     left: usize,
     is_cut: bool,
+    /// Whether what follows is in doubt.
+    is_doubtful: bool,
+    /// Bytes at which no line was missing of a literal, as it was looked at last: many lines of
+    /// others may stand there.
+    looked_at: usize,
 }
 
 impl Default for Statement {
@@ -48,7 +53,13 @@ impl Default for Statement {
 impl Statement {
     /// One of at most so many lines.
     pub(super) fn of_lines(most: usize) -> Statement {
-        Statement { text: String::new(), left: most, is_cut: false }
+        Statement {
+            text: String::new(),
+            left: most,
+            is_cut: false,
+            is_doubtful: false,
+            looked_at: 0,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -97,14 +108,17 @@ impl Statement {
 
     /// Whether the next line may be within a literal or a comment of it.
     pub(super) fn is_open(&self, dialect: Dialect) -> bool {
-        self.may_go_on(self.text.len(), dialect)
+        self.is_doubtful || self.may_go_on(self.text.len(), dialect)
     }
 
     /// A line of it is missing: what follows is in doubt where that may have ended a literal.
     pub(super) fn miss_line(&mut self, dialect: Dialect) {
-        if self.is_open(dialect) {
+        let is_known = self.is_doubtful || self.looked_at == self.text.len();
+        if !is_known && self.is_open(dialect) {
             self.text.push(IN_DOUBT);
+            self.is_doubtful = true;
         }
+        self.looked_at = self.text.len();
     }
 
     /// A statement of which nothing is certain.
