@@ -117,6 +117,11 @@ impl ProfileRow {
         }
     }
 
+    /// Nothing where a side tells nothing of a function and may hide some.
+    fn told_share(&self, arm: Arm) -> Option<f64> {
+        self.share[arm].filter(|share| *share > 0.0 || self.hidden_share[arm].is_none())
+    }
+
     fn shown_share(&self, arm: Arm) -> Text {
         let (sign, share) = match (self.share[arm], self.hidden_share[arm]) {
             (None, _) => return "?".into(),
@@ -174,9 +179,9 @@ fn columns() -> [ProfileColumn; 11] {
             .and_recorded("function", |row| row.name.clone()),
         ProfileColumn::recorded_field("matched", |row| row.matched.to_owned()),
         ProfileColumn::number_texts("base, %", |row| row.shown_share(Arm::Base))
-            .and_recorded("base_share", |row| number_field(row.share.base)),
+            .and_recorded("base_share", |row| number_field(row.told_share(Arm::Base))),
         ProfileColumn::number_texts("test, %", |row| row.shown_share(Arm::Test))
-            .and_recorded("test_share", |row| number_field(row.share.test)),
+            .and_recorded("test_share", |row| number_field(row.told_share(Arm::Test))),
         ProfileColumn::number_texts("relative, %", ProfileRow::shown_relative)
             .and_recorded("relative", |row| number_field(row.relative)),
         ProfileColumn::number_texts("weighted, %", ProfileRow::shown_weighted)
@@ -593,3 +598,33 @@ fn is_untold(one: &FunctionDifference) -> bool {
 
 /// Half of the last digit of a share.
 const SHOWN_LEAST: f64 = 5e-5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cut list tells no share of what it lacks, and 0 would be one.
+    #[test]
+    fn what_a_side_may_hide_is_a_bound_and_no_number() {
+        let of = |hidden: f64| FunctionDifference {
+            name: "hot".to_owned(),
+            matched: dbdyno_model::Match::Alone,
+            share: PerArm { base: 0.0, test: 0.3 },
+            hidden_share: PerArm { base: hidden, test: 0.0 },
+            relative: f64::INFINITY,
+            weighted: Interval { estimate: 0.3, low: 0.04, high: 0.31 },
+            p_value: Some(1e-9),
+            q_value: Some(1e-9),
+            moved_within: None,
+        };
+        let texts = |one: &FunctionDifference| {
+            let row = ProfileRow::of(one);
+            let texts = [row.shown_share(Arm::Base), row.shown_relative(), row.shown_weighted()];
+            (texts, row.told_share(Arm::Base), finite_change(one))
+        };
+        let hidden = ["≤ 25.00", "?", "+4.00 to +31.00"].map(Text::from);
+        assert_eq!(texts(&of(0.25)), (hidden, None, None));
+        let (told, share, _) = texts(&of(0.0));
+        assert_eq!((&told[..2], share), (&["0.00", "new"].map(Text::from)[..], Some(0.0)));
+    }
+}
