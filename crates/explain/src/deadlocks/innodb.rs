@@ -252,6 +252,9 @@ impl Reader {
             self.end_deadlock(findings);
         } else if read_lock(text).is_some() {
             self.close_statement();
+            if let Some((at, _)) = broken.filter(|(_, begun)| !begun.contains(" trx id ")) {
+                self.gaps.push(DeadlockGap::new(at, "the name of a lock, which was broken here"));
+            }
             let is_waited_for = std::mem::take(&mut self.is_waited_for);
             self.take_lock(text, line.number, is_waited_for);
         } else if is_begun_lock(text) {
@@ -295,6 +298,13 @@ impl Reader {
             .get_or_insert_with(|| Interruption::at_line(line.number, statement.clone()))
             .note_foreign(line.text);
         statement.miss_line(Dialect::Mysql);
+    }
+
+    /// A line may be missing of the statement that is being told.
+    pub(super) fn miss_line(&mut self) {
+        if let Part::Statement(statement) = &mut self.part {
+            statement.miss_line(Dialect::Mysql);
+        }
     }
 
     /// Notes a heading of locks behind which none stood.
@@ -383,14 +393,16 @@ impl Reader {
                     party.thread = text_beginning(thread(line), NAME_BYTES_MOST).to_owned();
                     party.unclear = None;
                 }
-                if line.trim_end().len() == thread(line).len() && line.contains("query id ") {
+                let is_broken = line.trim_end().ends_with(',');
+                if line.trim_end().len() == thread(line).len() {
                     self.gaps.push(DeadlockGap::new(number, "the end of the line of a thread"));
                 }
-                self.part = if is_cut(line) { Part::User } else { statement_part(open) };
+                let is_cut = is_cut(line) || is_broken;
+                self.part = if is_cut { Part::User } else { statement_part(open) };
             }
             Part::User => {
                 self.part = statement_part(open);
-                if !is_user_and_state(line) {
+                if !is_user_and_state(line) && !line.contains("query id ") {
                     self.push_line(line, open);
                 }
             }
@@ -399,7 +411,7 @@ impl Reader {
                 self.interruption.iter_mut().for_each(|it| it.goes_on |= !is_blank);
                 self.push_line(line, open);
             }
-            Part::Doubtful => {}
+            Part::Doubtful => open.push_line(line, Dialect::Mysql),
             Part::Locks => {
                 if let Some(lock) = self.locks.last_mut() {
                     lock.take_record_line(line);
@@ -635,24 +647,37 @@ fn is_of_a_head(line: &str) -> bool {
         || line.contains("undo log entries ")
 }
 
-/// `ann Searching rows for update`
+/// What a thread does, of what is most often in a deadlock.
+const STATES: [&str; 12] = [
+    "Searching rows for update",
+    "Sending data",
+    "System lock",
+    "committing",
+    "end",
+    "executing",
+    "freeing items",
+    "init",
+    "starting",
+    "statistics",
+    "update",
+    "updating",
+];
+
+/// Whether two lines have a word of what a thread does between them, which was broken there.
+pub(super) fn has_broken_state(last: &str, next: &str) -> bool {
+    STATES.iter().any(|state| {
+        (1..state.len()).any(|at| {
+            let before = last.strip_suffix(&state[..at]);
+            before.is_some_and(|it| it.ends_with(' ')) && next.starts_with(&state[at..])
+        })
+    })
+}
+
+/// `ann Searching rows for update`, or the state alone.
 fn is_user_and_state(line: &str) -> bool {
-    const STATES: [&str; 12] = [
-        "Searching rows for update",
-        "Sending data",
-        "System lock",
-        "committing",
-        "end",
-        "executing",
-        "freeing items",
-        "init",
-        "starting",
-        "statistics",
-        "update",
-        "updating",
-    ];
     let (user, state) = line.split_once(' ').unwrap_or((line, ""));
-    STATES.contains(&state) && !["update", "insert", "delete"].contains(&&*user.to_lowercase())
+    let is_user = !["update", "insert", "delete"].contains(&&*user.to_lowercase());
+    STATES.contains(&line.trim()) || STATES.contains(&state) && is_user
 }
 
 /// The words of a statement, in small letters.

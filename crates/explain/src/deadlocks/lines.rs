@@ -34,6 +34,8 @@ pub(super) struct Line<'t> {
     pub(super) source: Source,
     /// Whether something stood around it that others have put there.
     pub(super) is_carried: bool,
+    /// In how many objects and records it was shipped.
+    pub(super) depth: usize,
     /// When it was written, if that is told.
     pub(super) moment: Option<Moment>,
     pub(super) text: &'t str,
@@ -72,11 +74,13 @@ pub(super) fn each_line(text: &str, order: Order, take: &mut dyn FnMut(Line<'_>)
     let mut opener = Opener {
         source: Source::default(),
         is_carried: false,
+        depth: 0,
         carrier: Carrier::from_text(text),
         moment: None,
         course: Course::default(),
         wrong: None,
         cut: Vec::new(),
+        is_within_field: false,
         take,
     };
     let lines = match order {
@@ -254,12 +258,17 @@ impl<'t> Walk<'t> {
         let length = self.rest.find('\n').unwrap_or(self.rest.len());
         let form = match self.layout {
             Layout::Table { text, time } => Form::Row { text, time },
-            _ if begins_csv(&self.rest[..length]) => Form::Csv,
+            _ if begins_csv(self.rest[..length].trim_start()) => Form::Csv,
             _ => Form::Line,
+        };
+        // Whoever posts a log may indent it.
+        let blanks = match form {
+            Form::Csv => length - self.rest[..length].trim_start().len(),
+            _ => 0,
         };
         let record = match form {
             Form::Line => None,
-            _ => match csv::record_or_looked_at(self.rest) {
+            _ => match csv::record_or_looked_at(&self.rest[blanks..]) {
                 Ok(record) => {
                     self.looked_at += record.length;
                     Some(record)
@@ -274,7 +283,7 @@ impl<'t> Walk<'t> {
         let is_whole =
             |record: &csv::Record<'_>| form != Form::Csv || record.fields.len() > CSV_QUERY;
         Some(match record.filter(is_whole) {
-            Some(record) => self.take(record.length, form),
+            Some(record) => self.take(blanks + record.length, form),
             None => self.take(length, Form::Line),
         })
     }
@@ -360,7 +369,7 @@ impl Entry<'_> {
                 leading_moment(Object::read(self.text.trim())?.0.time_text())
             }
             Form::Line => line_moment(self.text),
-            Form::Csv => leading_moment(self.text),
+            Form::Csv => leading_moment(self.text.trim_start()),
             Form::Object => leading_moment(Object::read(self.text)?.0.time_text()),
             Form::Row { time, .. } => {
                 leading_moment(csv::read_record(self.text)?.fields.get(time?)?)
@@ -388,6 +397,8 @@ struct Opener<'a> {
     source: Source,
     /// Whether something was taken off the line that is open.
     is_carried: bool,
+    /// In how many objects and records it was shipped.
+    depth: usize,
     carrier: Carrier,
     /// When what is open was written.
     moment: Option<Moment>,
@@ -395,6 +406,8 @@ struct Opener<'a> {
     wrong: Option<Wrong>,
     /// Lines of objects that were cut off where a deadlock was mentioned, before its details.
     cut: Vec<usize>,
+    /// Whether the next line goes on with a field of a record that could not be read as one.
+    is_within_field: bool,
     take: &'a mut dyn FnMut(Line<'_>),
 }
 
@@ -402,6 +415,7 @@ impl Opener<'_> {
     fn open(&mut self, entry: &Entry<'_>) {
         let number = entry.number;
         self.is_carried = entry.form != Form::Line;
+        self.depth = 0;
         if entry.text.is_empty() {
             return self.give(number, self.source, "");
         }
@@ -412,9 +426,11 @@ impl Opener<'_> {
                 self.line(number, &line, Source::default(), 0);
             }
             Form::Csv => {
-                self.pass(leading_moment(entry.text));
-                if let Some(record) = csv::read_record(entry.text) {
-                    self.csv(number, &record);
+                let text = entry.text.trim_start();
+                self.pass(leading_moment(text));
+                if let Some(record) = csv::read_record(text) {
+                    self.is_within_field = false;
+                    self.csv(number, &record, indentation(entry.text));
                 }
             }
             Form::Object => {
@@ -448,13 +464,14 @@ impl Opener<'_> {
     }
 
     fn give(&mut self, number: usize, source: Source, text: &str) {
-        let (is_carried, moment) = (self.is_carried, self.moment);
-        (self.take)(Line { number, source, is_carried, moment, text });
+        let Opener { is_carried, depth, moment, .. } = *self;
+        (self.take)(Line { number, source, is_carried, depth, moment, text });
     }
 
     /// A line from such a source, shipped in so many others.
     fn line(&mut self, number: usize, line: &str, source: Source, depth: usize) {
         let (text, source) = without_prefixes(line, source, &self.carrier);
+        self.depth = depth;
         self.is_carried |= text.len() < line.trim_end_matches('\r').len();
         let trimmed = text.trim();
         if depth < SHIPPED_MOST && trimmed.starts_with('{') {
@@ -474,12 +491,8 @@ impl Opener<'_> {
             }
         }
         self.source = source.or(self.source);
-        if begins_csv(text) && text.contains(DEADLOCK) {
-            return match csv::read_record(text).filter(|record| record.fields.len() > CSV_QUERY) {
-                Some(record) => self.csv(number, &record),
-                // One that was cut off.
-                None => self.give(number, self.source, "ERROR:  deadlock detected"),
-            };
+        if self.is_of_a_record(number, text) {
+            return;
         }
         if is_broken_json(trimmed) && !text.contains("\\n") && quotes_announcement(trimmed) {
             return self.give(number, self.source, "ERROR:  deadlock detected");
@@ -524,6 +537,7 @@ impl Opener<'_> {
 
     fn object(&mut self, number: usize, line: &str, object: &Object, source: Source, depth: usize) {
         self.is_carried = true;
+        self.depth = depth + 1;
         // The time of a row stands in another one of its fields.
         let has_own_time = depth == 0 && !object.has_field("field");
         if has_own_time || !object.time_text().is_empty() && (depth == 0 || self.moment.is_none()) {
@@ -538,7 +552,7 @@ impl Opener<'_> {
                 ["error_severity", "state_code", "message", "detail", "context", "statement"];
             let server = source.or(self.source);
             self.source = server.child_named(object.text_field("pid"));
-            self.record(number, told.map(|name| object.text_field(name)));
+            self.record(number, told.map(|name| object.text_field(name)), "");
             self.source = server;
             return;
         }
@@ -560,22 +574,50 @@ impl Opener<'_> {
         }
     }
 
+    /// Takes a line of a record of a csvlog that something stands around, or that was cut off:
+    /// where it has a deadlock, that is all that is told of it. What a field of it has in other
+    /// lines is none of a log.
+    fn is_of_a_record(&mut self, number: usize, text: &str) -> bool {
+        let (is_within, begins) = (self.is_within_field, begins_csv(text.trim_start()));
+        if !is_within && !begins {
+            return false;
+        }
+        let record = csv::read_record(text.trim_start());
+        if let Some(record) = record.filter(|it| !is_within && it.fields.len() > CSV_QUERY) {
+            self.csv(number, &record, indentation(text));
+            return true;
+        }
+        let marks = text.bytes().filter(|byte| *byte == b'"').count();
+        let has_field = is_within || text.contains(",\"");
+        self.is_within_field = has_field && is_within == marks.is_multiple_of(2);
+        let has_deadlock = text.contains(DEADLOCK) || is_deadlock_announcement(text);
+        let is_taken = is_within || self.is_within_field || has_deadlock;
+        if is_taken {
+            let told = if has_deadlock { "ERROR:  deadlock detected" } else { "" };
+            self.depth += 1;
+            self.give(number, self.source, &format!("{}{told}", indentation(text)));
+        }
+        is_taken
+    }
+
     /// A record of a csvlog.
-    fn csv(&mut self, number: usize, record: &csv::Record<'_>) {
+    fn csv(&mut self, number: usize, record: &csv::Record<'_>, indentation: &str) {
+        self.depth += 1;
         let told = [CSV_SEVERITY, CSV_STATE, CSV_MESSAGE, CSV_DETAIL, CSV_CONTEXT, CSV_QUERY];
-        self.record(number, told.map(|at| record.fields.get(at).map_or("", |field| field)));
+        let told = told.map(|at| record.fields.get(at).map_or("", |field| field));
+        self.record(number, told, indentation);
     }
 
     /// A record of PostgreSQL as its plain log would have it.
-    fn record(&mut self, number: usize, told: [&str; 6]) {
+    fn record(&mut self, number: usize, told: [&str; 6], indentation: &str) {
         let [severity, state, message, detail, context, query] = told;
         let message = if state == DEADLOCK { "deadlock detected" } else { message };
         let source = self.source;
         let mut push = |label: &str, text: &str| {
             for (at, line) in text.lines().enumerate() {
                 match at {
-                    0 => self.give(number, source, &format!("{label}:  {line}")),
-                    _ => self.give(number, source, &format!("\t{line}")),
+                    0 => self.give(number, source, &format!("{indentation}{label}:  {line}")),
+                    _ => self.give(number, source, &format!("{indentation}\t{line}")),
                 }
             }
         };
@@ -604,6 +646,12 @@ fn is_broken_json(line: &str) -> bool {
 /// by others.
 fn quotes_announcement(line: &str) -> bool {
     line.contains('"') && line.split('"').any(is_deadlock_announcement)
+}
+
+/// What stands before the lines of a record: one that is indented may stand in an entry of a plain
+/// log, whose lines are, and begins none.
+fn indentation(text: &str) -> &'static str {
+    if text.starts_with(char::is_whitespace) { "\t" } else { "" }
 }
 
 /// Whether a line begins a record of a csvlog: `2026-01-01 00:00:00.000 UTC,`.

@@ -21,6 +21,8 @@ pub(super) const NAME_BYTES_MOST: usize = 2_000;
 /// What may stand behind the mode of a lock, each by itself.
 const BEHIND_MODE: [&str; 4] =
     ["locks gap before rec", "locks rec but not gap", "insert intention", "waiting"];
+/// Bytes of a mode: `AUTO-INC`.
+const MODE_BYTES_MOST: usize = 8;
 /// Fields of six bytes that are kept of a record: the transaction's stands behind the key.
 const VERSIONS_MOST: usize = 8;
 /// Records of a page have numbers below this.
@@ -121,8 +123,7 @@ pub(super) fn read_lock(line: &str) -> Option<Lock> {
         Some(mode) => (mode, LockState::Waiting),
         None => (mode, LockState::Held),
     };
-    let mode = text_beginning(mode, NAME_BYTES_MOST).replace("lock_mode ", "");
-    let mode = mode.replace("lock mode ", "");
+    let mode = shown_mode(mode);
     let place = shortened_text(place, NAME_BYTES_MOST);
     let text = format!("{}: {mode}", place.replace('`', ""));
     let page = of_page.split(" n bits").next().unwrap_or_default();
@@ -140,6 +141,21 @@ pub(super) fn read_lock(line: &str) -> Option<Lock> {
         line: 0,
         ending,
     })
+}
+
+/// A mode as it is shown: what no server writes is a hole.
+fn shown_mode(mode: &str) -> String {
+    let behind = mode.strip_prefix("lock_mode ").or(mode.strip_prefix("lock mode "));
+    let words = behind.unwrap_or(mode).split_whitespace();
+    let shown: Vec<&str> = words.clone().take_while(|word| is_word_of_a_mode(word)).collect();
+    let hole = if shown.len() < words.count() { "?" } else { "" };
+    format!("{} {hole}", shown.join(" ")).trim().to_owned()
+}
+
+fn is_word_of_a_mode(word: &str) -> bool {
+    let is_mode = word.len() <= MODE_BYTES_MOST
+        && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-' || byte == b'_');
+    is_mode || word == "lock" || BEHIND_MODE.iter().any(|it| it.split(' ').any(|it| it == word))
 }
 
 /// Whether the words of a mode end: of `lock_mode X locks gap bef` something is lost.

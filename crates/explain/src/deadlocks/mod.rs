@@ -22,6 +22,7 @@ mod innodb;
 mod json;
 mod labels;
 mod lines;
+mod literal_scan;
 mod locks;
 mod one_line;
 mod open_statements;
@@ -31,6 +32,7 @@ mod postgres;
 mod repair;
 mod statement;
 mod stores;
+mod waits;
 
 use std::collections::BTreeMap;
 
@@ -44,6 +46,8 @@ use parting::ReadersBySource;
 pub use repair::LogRepair;
 use repair::{RepairedText, repaired_texts, without_markup};
 pub use statement::statement_with_holes;
+
+use crate::beginning::text_beginning;
 
 /// What a text was taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,6 +150,9 @@ const TRIED_MOST: usize = 16 << 20;
 /// Lines that speak of a deadlock, of which the first ones are named.
 const MENTIONS_MOST: usize = 100;
 
+/// Bytes of a line in which the words of a deadlock are looked for that was broken.
+const LOOKED_AT_MOST: usize = 1_000;
+
 /// Reads a text. What has become of it on its way is undone where less is missing then.
 pub fn read_deadlocks(text: &str) -> DeadlockReading {
     let Some(page) = without_markup(text) else { return read_repaired(text) };
@@ -162,7 +169,10 @@ fn read_repaired(text: &str) -> DeadlockReading {
     if !may_be_better || plain.wrong.is_some() || text.len() > TRIED_MOST {
         return plain;
     }
-    let tried = repaired_texts(text).map(|repaired| {
+    // Where lines told their sources what stands before them was understood.
+    let texts =
+        repaired_texts(text).filter(|it| it.repair != LogRepair::Prefixes || plain.sources == 0);
+    let tried = texts.map(|repaired| {
         let reading = read_turned(&repaired.text);
         reading.of_repaired(&repaired, plain.lines)
     });
@@ -186,13 +196,18 @@ fn read_turned(text: &str) -> DeadlockReading {
     let best = turned
         .into_iter()
         .min_by_key(|one| (one.lacks(), usize::MAX - one.tellings.len()))
-        .filter(|best| course.is_turned() || (best.lacks() == 0 && !best.tellings.is_empty()));
+        .filter(|best| {
+            // In an order that no time tells no less of a text is understood.
+            let is_whole = best.lacks() == 0 && !best.tellings.is_empty();
+            course.is_turned() || is_whole && best.passed_over <= reading.passed_over
+        });
     best.unwrap_or(reading)
 }
 
 fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
     let (mut parted, mut kinds) = (ReadersBySource::default(), Kinds::default());
     let (mut client_errors, mut mentions) = (Vec::new(), Vec::new());
+    let mut broken = BrokenMentions::default();
     let passed = each_line(text, order, &mut |line| {
         kinds.look(&line);
         if innodb::is_error_of_a_client(&line) {
@@ -201,11 +216,18 @@ fn read_in(text: &str, order: Order) -> (DeadlockReading, order::Course) {
         if mentions.len() < MENTIONS_MOST && announcement::mentions_deadlock(line.text) {
             mentions.push(line.number);
         }
+        broken.pass_line(&line);
         parted.read_line(&line);
     });
     let (findings, sources) = parted.into_findings();
     let (mut unread, mut in_part) = (findings.unread, findings.gaps);
     unread.extend(passed.cut);
+    if findings.tellings.is_empty() {
+        unread.extend(broken.lines);
+    } else {
+        let missing = "the end of this line, which was broken here";
+        in_part.extend(broken.lines.into_iter().map(|line| DeadlockGap::new(line, missing)));
+    }
     if findings.tellings.is_empty() && unread.is_empty() && client_errors.is_empty() {
         unread = mentions;
     }
@@ -249,6 +271,37 @@ pub fn gather_deadlocks(tellings: impl IntoIterator<Item = DeadlockTelling>) -> 
 /// The deadlocks that a text tells of, clustered by signature, the most frequent first.
 pub fn deadlock_clusters(text: &str) -> Vec<DeadlockCluster> {
     gather_deadlocks(read_deadlocks(text).tellings).clusters
+}
+
+/// Lines that speak of a deadlock only together with the next one: somebody has broken them.
+#[derive(Default)]
+struct BrokenMentions {
+    lines: Vec<usize>,
+    /// The line before, its number, and whether it speaks of one by itself.
+    last: (String, usize, bool),
+}
+
+impl BrokenMentions {
+    fn pass_line(&mut self, line: &Line<'_>) {
+        let text = text_beginning(line.text, LOOKED_AT_MOST);
+        let is_told = speaks_of_deadlock(text);
+        let (last, number, was_told) = std::mem::take(&mut self.last);
+        let joints = ["", " "].map(|joint| format!("{last}{joint}{}", text.trim_end()));
+        let is_broken = !is_told && !was_told && !last.is_empty();
+        if is_broken
+            && self.lines.len() < MENTIONS_MOST
+            && joints.iter().any(|it| speaks_of_deadlock(it))
+        {
+            self.lines.push(number);
+        }
+        self.last = (text.trim_end().to_owned(), line.number, is_told);
+    }
+}
+
+/// Whether a line mentions a deadlock, or has a whole wait of its details.
+fn speaks_of_deadlock(text: &str) -> bool {
+    let has_wait = text.contains("Lock ") && text.contains(" waits for ");
+    announcement::mentions_deadlock(text) || has_wait && postgres::has_wait(text)
 }
 
 /// What a text may be taken for, by the words of its lines.

@@ -15,7 +15,7 @@ use super::carried::Source;
 use super::findings::Findings;
 use super::labels::entry_text;
 use super::lines::Line;
-use super::open_statements::OpenStatements;
+use super::open_statements::LatestStatements;
 use super::postgres::Prefix;
 use super::{innodb, postgres};
 
@@ -40,9 +40,12 @@ pub(super) struct ReadersBySource {
     /// The first line of each source whose beginning is open, and how many have followed it.
     beginnings: BTreeMap<Source, Option<(usize, usize)>>,
     /// The statements that each source has told last.
-    statements: BTreeMap<Source, OpenStatements>,
+    statements: BTreeMap<Source, LatestStatements>,
     /// The last line that was given, and is not blank.
     last: usize,
+    /// Where it came from, and in how many objects and records.
+    last_source: Source,
+    last_depth: usize,
     findings: Findings,
 }
 
@@ -53,26 +56,45 @@ impl ReadersBySource {
             self.last = line.number;
             self.look_at_beginning(line);
         }
+        self.leave_source(line);
         self.open_statements(line);
         let backend = self.backends.get(&line.source).unwrap_or(&line.source);
         match self.postgres.get_mut(backend).filter(|reader| reader.has_within_literal(line)) {
             Some(reader) => reader.take_literal_line(line),
             None => self.read_parted(line),
         }
-        let statements = std::mem::take(&mut self.findings.open_statements);
+        let statements = self.findings.open_statements.end_line();
         end_all_of_many(&mut self.statements, drop);
         self.statements.insert(line.source, statements);
+    }
+
+    /// A line of another source, or in another form, may be one of a literal of the source before
+    /// it, and look like that of another one.
+    fn leave_source(&mut self, next: &Line<'_>) {
+        let last = std::mem::replace(&mut self.last_source, next.source);
+        let last_depth = std::mem::replace(&mut self.last_depth, next.depth);
+        if last == next.source && last_depth == next.depth {
+            return;
+        }
+        if let Some(reader) = self.innodb.get_mut(&last) {
+            reader.miss_line();
+        }
+        let backend = self.backends.get(&last).unwrap_or(&last);
+        if let Some(reader) = self.postgres.get_mut(backend) {
+            reader.miss_line();
+        }
     }
 
     /// Takes the statements that the source of a line has told last, and the line as what may go on
     /// with them.
     fn open_statements(&mut self, line: &Line<'_>) {
-        let mut statements = self.statements.remove(&line.source).unwrap_or_default();
-        statements.pass_line(line.text);
+        let statements = self.statements.remove(&line.source).unwrap_or_default();
+        let open = &mut self.findings.open_statements;
+        open.begin_line(line.source, statements);
+        open.pass_line(line.text);
         if let Some(text) = entry_text(line.text) {
-            statements.begin_entry(text);
+            open.begin_entry(text);
         }
-        self.findings.open_statements = statements;
     }
 
     fn read_parted(&mut self, line: &Line<'_>) {

@@ -26,10 +26,9 @@ use super::lines::Line;
 use super::open_statements::{OpenStatements, WITHIN_ANOTHER};
 use super::order::{Moment, begins_with_date};
 use super::statement::Statement;
+use super::waits::{Wait, after_number, number_in, read_wait, wait_sentence};
 use crate::beginning::{shortened_text, text_beginning};
 
-/// Characters before the number of a process, in any language: `Der Prozess `.
-const WORDS_MOST: usize = 24;
 /// Processes of a deadlock; there are rarely more than three.
 const PARTIES_MOST: usize = 200;
 /// Bytes of what a lock is told by, and of the name of a table, which has 63 at most.
@@ -61,7 +60,12 @@ pub(super) fn may_begin(line: &Line<'_>) -> bool {
 
 /// Whether a line tells who waits for whom.
 pub(super) fn is_wait(line: &Line<'_>) -> bool {
-    line.text.contains("Lock") && wait(label_and_text(line.text.trim()).1).is_some()
+    line.text.contains("Lock") && read_wait(label_and_text(line.text.trim()).1).is_some()
+}
+
+/// Whether a text has a whole wait of the details, with what is in the way, somewhere in it.
+pub(super) fn has_wait(text: &str) -> bool {
+    read_wait(label_and_text(text.trim()).1).is_some_and(|wait| wait.blocker.is_some())
 }
 
 /// What a prefix tells between brackets: a process, the number of the line in its session, or both
@@ -169,6 +173,7 @@ struct Party {
     line: usize,
     /// Nothing where it is not told what it waits for.
     lock: Option<String>,
+    is_lock_unclear: bool,
     /// The process in its way, as far as it is told.
     blocker: Option<u64>,
     /// Whether the line with its statement was read, which may be empty.
@@ -202,13 +207,7 @@ impl Reader {
         }
         self.last = line.number;
         let is_indented = text.starts_with(char::is_whitespace);
-        let (label, rest) = match label_and_text(text.trim_start()) {
-            // `x = 'ERROR:  y'` is a line of a statement.
-            (Some(label), _) if is_indented && is_in_quotes(text, label) => {
-                (None, text.trim_start())
-            }
-            labelled => labelled,
-        };
+        let (label, rest) = self.label_and_text(text);
         if self.is_quoting && (is_indented || !begins_another(line, label)) {
             return;
         }
@@ -232,8 +231,9 @@ impl Reader {
         if self.is_of_others(line, label) {
             return self.pass_over(line);
         }
-        let may_wait = self.part != Part::Asks || label.is_some();
-        if let Some(wait) = wait(rest).filter(|_| may_wait) {
+        let is_asked = label.is_none() && self.asking(text).is_some();
+        let may_wait = !is_asked && (self.part != Part::Asks || label.is_some());
+        if let Some(wait) = read_wait(rest).filter(|_| may_wait) {
             if self.part == Part::Behind || (label.is_some() && self.part != Part::Outside) {
                 let is_mixed = self.part != Part::Behind && !self.pending.is_empty();
                 self.end_deadlock(findings);
@@ -242,7 +242,11 @@ impl Reader {
             if self.told.is_empty() {
                 self.is_indented = is_indented;
             }
-            return self.take_wait(wait, line, label, rest);
+            self.take_wait(wait, line, label, rest);
+            if self.indentation == Indentation::Lost {
+                findings.open_statements.lose_indentation();
+            }
+            return;
         }
         if self.part == Part::Outside || self.asks(text, line.number, &mut findings.open_statements)
         {
@@ -251,7 +255,7 @@ impl Reader {
         if label.is_none() && self.untaken.is_none() && self.is_asked_in(text) {
             self.untaken = Some(line.number);
         }
-        if label.is_some() || !self.goes_on(text, line) {
+        if label.is_some() || !self.goes_on(text, line, &mut findings.open_statements) {
             if label.is_some() {
                 self.take_doubtful();
             }
@@ -260,15 +264,29 @@ impl Reader {
         }
     }
 
+    /// The label of a line, unless it is a line of a statement: `x = 'ERROR:  y'`.
+    fn label_and_text<'l>(&self, text: &'l str) -> (Option<&'l str>, &'l str) {
+        let is_indented = text.starts_with(char::is_whitespace);
+        match label_and_text(text.trim_start()) {
+            (Some(label), _)
+                if is_indented && is_in_quotes(text, label) || self.asking(text).is_some() =>
+            {
+                (None, text.trim_start())
+            }
+            labelled => labelled,
+        }
+    }
+
     /// Whether a line without a label goes on with what is being told, or is passed over.
-    fn goes_on(&mut self, text: &str, line: &Line<'_>) -> bool {
+    fn goes_on(&mut self, text: &str, line: &Line<'_>, open: &mut OpenStatements) -> bool {
         let is_indented = text.starts_with(char::is_whitespace);
         match self.part {
             Part::Asks if is_indented => {
                 self.interruption.iter_mut().for_each(|it| it.goes_on = true);
-                if let Some(party) = self.told.last_mut() {
-                    party.statement.push_line(text.trim_start());
-                }
+                let own = self.told.last_mut().map(|party| &mut party.statement);
+                let doubtful = self.doubtful.as_mut().map(|(_, statement)| statement);
+                doubtful.or(own).into_iter().for_each(|it| it.push_line(text.trim_start()));
+                open.push_line(text, Dialect::Postgres);
                 self.used += 1;
             }
             Part::Asks if self.may_be_asked(text) => {
@@ -277,6 +295,10 @@ impl Reader {
                 if let Some((_, statement)) = &mut self.doubtful {
                     statement.push_line(text);
                 }
+                if let Some(party) = self.told.last_mut() {
+                    party.statement.miss_line(Dialect::Postgres);
+                }
+                open.push_line(text, Dialect::Postgres);
             }
             // Lines of the account are indented.
             Part::Asks => self.pass_over(line),
@@ -316,10 +338,15 @@ impl Reader {
                     Interruption::at_line(line.number, last.unwrap_or_default())
                 })
                 .note_foreign(line.text);
-            if let Some(party) = self.told.last_mut() {
-                party.statement.miss_line(Dialect::Postgres);
-            }
+            self.miss_line();
         }
+    }
+
+    /// A line is missing of the statement that is being told.
+    pub(super) fn miss_line(&mut self) {
+        let own = self.told.last_mut().map(|party| &mut party.statement);
+        let doubtful = self.doubtful.as_mut().map(|(_, statement)| statement);
+        own.into_iter().chain(doubtful).for_each(|it| it.miss_line(Dialect::Postgres));
     }
 
     /// Whether an indented line looks like an entry of a log, within a literal of the statement
@@ -328,21 +355,21 @@ impl Reader {
         let text = line.text.trim_start();
         self.part == Part::Asks
             && self.goes_on_in(line)
+            && self.asking(text).is_none()
             && label_and_text(text).0.is_some_and(|label| !is_in_quotes(text, label))
             && self.told.last().is_some_and(|party| party.statement.is_open(Dialect::Postgres))
     }
 
-    /// Whether a line is indented within the details of an account whose first one is not: it goes
-    /// on with them, whatever words it has.
+    /// Whether a line is of the details that are being told, whatever words it has: it is indented,
+    /// and the first line of the account is not, or begins with what a process asks.
     pub(super) fn goes_on_in(&self, line: &Line<'_>) -> bool {
-        self.is_in_details() && !self.is_indented && line.text.starts_with(char::is_whitespace)
+        let is_indented = !self.is_indented && line.text.starts_with(char::is_whitespace);
+        self.is_in_details() && (is_indented || self.asking(line.text).is_some())
     }
 
     /// Takes such a line, behind which nothing of the statement is certain.
     pub(super) fn take_literal_line(&mut self, line: &Line<'_>) {
-        if let Some(party) = self.told.last_mut() {
-            party.statement.miss_line(Dialect::Postgres);
-        }
+        self.miss_line();
         (self.used, self.last) = (self.used + 1, line.number);
     }
 
@@ -392,15 +419,17 @@ impl Reader {
             return;
         }
         self.finder = self.finder.or(Some(wait.process));
-        let english = sentence(rest).filter(|_| wait.blocker.is_some() && label != Some("LOG"));
+        let english =
+            wait_sentence(rest).filter(|_| wait.blocker.is_some() && label != Some("LOG"));
         if english.is_some() {
             self.announced.get_or_insert(line.number);
         }
-        let sentence = head(sentence(rest).unwrap_or(rest));
+        let sentence = head(wait_sentence(rest).unwrap_or(rest));
         let end = sentence.find([';', '；']).map_or(0, |at| at + 1);
         let end = end + after_number(&sentence[end..]);
         self.told.push(Party {
             lock: Some(wait.lock),
+            is_lock_unclear: wait.is_unclear,
             blocker: wait.blocker,
             sentence: sentence[..end].to_owned(),
             ..Party::untold(wait.process, line.number)
@@ -450,20 +479,23 @@ impl Reader {
         }
     }
 
-    /// What a process asks: `Process 12: UPDATE …`.
+    /// Which of the processes that are told, its number and its statement, where a line begins with
+    /// what one of them asks: `Process 12: UPDATE …`.
+    fn asking<'l>(&self, line: &'l str) -> Option<(Option<usize>, u64, &'l str)> {
+        let (process, rest) = number_in(line.trim_start())?;
+        // `4136 프로세스: UPDATE …`: the word stands behind the number.
+        let rest =
+            rest.trim_start_matches(|c: char| c == ' ' || c.is_alphabetic() && !c.is_ascii());
+        let sql = rest.strip_prefix(':').or(rest.strip_prefix('：'))?;
+        let at = self.told.iter().position(|known| known.process == process);
+        let is_known = at.is_some() || self.told.iter().any(|known| known.blocker == Some(process));
+        is_known.then_some((at, process, sql.trim_start()))
+    }
+
+    /// What a process asks.
     fn asks(&mut self, line: &str, number: usize, open: &mut OpenStatements) -> bool {
         let text = line.trim_start();
-        let known = number_in(text).and_then(|(process, rest)| {
-            // `4136 프로세스: UPDATE …`: the word stands behind the number.
-            let rest =
-                rest.trim_start_matches(|c: char| c == ' ' || c.is_alphabetic() && !c.is_ascii());
-            let sql = rest.strip_prefix(':').or(rest.strip_prefix('：'))?;
-            let at = self.told.iter().position(|known| known.process == process);
-            let is_known =
-                at.is_some() || self.told.iter().any(|known| known.blocker == Some(process));
-            is_known.then_some((at, process, sql.trim_start()))
-        });
-        let Some((at, process, sql)) = known else { return false };
+        let Some((at, process, sql)) = self.asking(text) else { return false };
         self.settle_interruption();
         self.take_doubtful();
         if text.len() == line.len() {
@@ -476,6 +508,9 @@ impl Reader {
         let known = at.map(|at| self.told.remove(at));
         let mut asking = known.unwrap_or_else(|| Party::untold(process, number));
         asking.has_asked = true;
+        if self.indentation == Indentation::Lost {
+            open.lose_indentation();
+        }
         asking.is_in_doubt = open.begin_statement(Dialect::Postgres);
         open.push_line(sql, Dialect::Postgres);
         asking.statement = Statement::default();
@@ -560,7 +595,7 @@ impl Reader {
             }
         }
         for party in &self.told {
-            if party.lock.is_none() {
+            if party.lock.is_none() || party.is_lock_unclear {
                 let missing = format!("what process {} waits for", party.process);
                 gaps.push(DeadlockGap::new(party.line, missing));
             } else if party.blocker.is_none() {
@@ -635,6 +670,7 @@ impl Party {
             process,
             line,
             lock: None,
+            is_lock_unclear: false,
             blocker: None,
             has_asked: false,
             is_in_doubt: false,
@@ -657,141 +693,16 @@ fn begins_another(line: &Line<'_>, label: Option<&str>) -> bool {
         || matches!(label, Some("LOG" | "ERROR" | "FATAL" | "WARNING" | "STATEMENT"))
 }
 
-/// Where the English sentence of a wait begins, whatever stands before it: `Process 7 waits for `.
-fn sentence(text: &str) -> Option<&str> {
-    let verb = text.find(" waits for ")?;
-    let digits = text[..verb].bytes().rev().take_while(u8::is_ascii_digit).count();
-    let begin = text[..verb - digits].strip_suffix("Process ")?.len();
-    (digits > 0).then(|| &text[begin..])
-}
-
-/// A sentence that tells of a wait.
-struct Wait {
-    process: u64,
-    lock: String,
-    blocker: Option<u64>,
-}
-
 /// The process that says in an entry of a log that it has found a deadlock.
 fn detecting_process(text: &str) -> Option<u64> {
     let text = head(text);
     is_deadlock_detection(text).then(|| number_in(text))?.map(|(process, _)| process)
 }
 
-/// Whether a text ends with a time in milliseconds, as what `log_lock_waits` writes of a wait.
-fn has_time_at_end(text: &str) -> bool {
-    let until = text.rfind(|c: char| c.is_ascii_digit()).map_or(0, |at| at + 1);
-    let number = text[..until].trim_end_matches(|c: char| c.is_ascii_digit());
-    let before = number.strip_suffix(['.', ',']);
-    before.is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()))
-}
-
-/// Who waits, and for what: a process, a mode of lock, and behind it who is in the way.
-fn wait(text: &str) -> Option<Wait> {
-    let text = sentence(text).unwrap_or(text);
-    let (process, rest) = number_in(text)?;
-    let mode = rest.split(|c: char| !c.is_ascii_alphabetic());
-    let mode = mode.into_iter().find(|word| word.len() > 4 && word.ends_with("Lock"))?;
-    let last = number_at_end(rest).filter(|_| !has_time_at_end(rest))?;
-    let Some(english) = rest.strip_prefix(" waits for ") else {
-        is_translation(rest).then_some(())?;
-        return Some(Wait { process, lock: translated(mode, rest), blocker: Some(last) });
-    };
-    let (lock, blocked) = english.split_once(';').unwrap_or((english, ""));
-    let blocker = blocked.split_once("blocked by process ").and_then(|(_, rest)| {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        rest[..digits].parse().ok()
-    });
-    Some(Wait { process, lock: general(lock), blocker })
-}
-
-/// Whether a text may be the sentence of a wait in another language: it has two clauses, and no
-/// cells. A row of `pg_locks` has numbers and a mode as well, and tells of no deadlock.
-fn is_translation(rest: &str) -> bool {
-    rest.contains([';', '；', '、', '，']) && !rest.contains(['|', '\t', '│'])
-}
-
-/// A lock in English, of a sentence in another language: what is locked is told by how many numbers
-/// stand in the sentence before that of the process in the way, for their order is kept.
-fn translated(mode: &str, sentence: &str) -> String {
-    let mode = shortened_text(mode, NAME_BYTES_MOST);
-    let is_tuple = sentence.split('(').skip(1).any(|part| {
-        let inside = part.split(')').next().unwrap_or_default();
-        inside.split_once(',').is_some_and(|(one, other)| {
-            [one, other].iter().all(|part| part.trim().parse::<u64>().is_ok())
-        })
-    });
-    let runs = sentence.split(|c: char| !c.is_ascii_digit());
-    let mut numbers: Vec<&str> = runs.filter(|run| !run.is_empty()).collect();
-    numbers.pop();
-    if let Some(key) = advisory_key(sentence) {
-        return format!("{mode} on advisory lock {key}");
-    }
-    match numbers.as_slice() {
-        [_] => format!("{mode} on transaction ?"),
-        [relation, database] if !sentence.contains(&format!("{relation}/{database}")) => {
-            format!("{mode} on relation {relation} of database {database}")
-        }
-        [_, _, relation, database] if is_tuple => {
-            format!("{mode} on tuple ? of relation {relation} of database {database}")
-        }
-        [] => mode.into_owned(),
-        [_, _] => format!("{mode} on virtual transaction ?"),
-        numbers => format!("{mode} on {}", shortened_text(&numbers.join(" "), NAME_BYTES_MOST)),
-    }
-}
-
-/// The end of the first number of a text, or of the text.
-fn after_number(text: &str) -> usize {
-    let begin = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
-    let digits = text[begin..].bytes().take_while(u8::is_ascii_digit).count();
-    begin + digits
-}
-
-/// The first number of a text that has little before it, and what is behind the number.
-fn number_in(text: &str) -> Option<(u64, &str)> {
-    let at = text.find(|c: char| c.is_ascii_digit())?;
-    if text[..at].chars().count() > WORDS_MOST || text[..at].contains([';', '(', '=', '\'']) {
-        return None;
-    }
-    let length = text[at..].find(|c: char| !c.is_ascii_digit())?;
-    Some((text[at..at + length].parse().ok()?, &text[at + length..]))
-}
-
-/// The number with which a sentence ends, or that stands in its last words.
-fn number_at_end(text: &str) -> Option<u64> {
-    let mut digits = text.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
-    digits.next_back()?.parse().ok()
-}
-
-/// A lock without what is different in each deadlock: `ShareLock on transaction ?`. The numbers of
-/// relations are kept, for they are all that is told of a table.
-fn general(lock: &str) -> String {
-    let mut words: Vec<&str> = Vec::new();
-    let lock = shortened_text(lock, NAME_BYTES_MOST);
-    for word in lock.split_whitespace() {
-        let is_chance = word.starts_with('(') || words.last() == Some(&"transaction");
-        words.push(if is_chance { "?" } else { word });
-    }
-    let name = words.join(" ");
-    match (advisory_key(&name), name.split_once('[')) {
-        (Some(key), Some((before, _))) => format!("{before}{key}"),
-        _ => name,
-    }
-}
-
-/// The key of an advisory lock, `[16388,0,102074,5]`: a database, two halves of what a program has
-/// numbered, and the kind of key, which alone is kept: 1 for one number, 2 for two, others for
-/// extensions. The numbers are others in each deadlock.
-fn advisory_key(text: &str) -> Option<String> {
-    let (key, _) = text.split_once('[')?.1.split_once(']')?;
-    let numbers: Vec<&str> = key.split(',').collect();
-    let [_, _, _, kind] = numbers[..] else { return None };
-    let are_numbers = numbers.iter().all(|number| number.parse::<u32>().is_ok());
-    are_numbers.then(|| format!("[?,?,?,{kind}]"))
-}
-
 /// The table of a context: `while updating tuple (0,2) in relation "stock"`.
 fn relation(context: &str) -> Option<&str> {
-    context.split_once("relation \"")?.1.split('"').next()
+    let (table, _) = context.split_once("relation \"")?.1.split_once('"')?;
+    // A line of a literal may look like a context, and have what stands behind the literal.
+    let is_statement = ["'", "`", ";", ",", "=", "(", "--", "/*", "$$"];
+    (!is_statement.iter().any(|mark| table.contains(mark))).then_some(table)
 }

@@ -11,7 +11,9 @@
 //! deadlock in part or not at all, and kept only where less is missing with them: a text that tells
 //! its deadlocks whole stays as it is.
 
-use super::carried::line_head;
+use super::carried::{container_prefix, line_head};
+use super::innodb::has_broken_state;
+use super::one_line::IN_DOUBT;
 use super::order::begins_with_date;
 use crate::beginning::text_beginning;
 
@@ -222,11 +224,18 @@ fn unwrapped(text: &str, at: Wrap) -> Option<RepairedText> {
     let most = text.lines().map(columns).max().filter(|most| COLUMNS.contains(most))?;
     let (mut whole, mut begins) = (String::with_capacity(text.len()), Vec::new());
     let (mut last, mut joined) = ("", JoinedLine::default());
-    let mut looked_at = 0;
+    let (mut looked_at, mut joints, mut full) = (0, 0, 0);
     for (number, line) in (1..).zip(text.lines()) {
         let joint = joint(last, line, most, at);
         match joint.filter(|_| !joined.is_whole(&whole, line, &mut looked_at)) {
-            Some(joint) => whole.push_str(joint),
+            Some(joint) => {
+                joints += 1;
+                full += usize::from(columns(last) == most);
+                if may_have_comment(last) {
+                    whole.push(IN_DOUBT);
+                }
+                whole.push_str(joint);
+            }
             None => {
                 if number > 1 {
                     whole.push('\n');
@@ -239,15 +248,26 @@ fn unwrapped(text: &str, at: Wrap) -> Option<RepairedText> {
         last = line;
     }
     debug_assert!(looked_at <= LOOKS_MOST * (whole.len() + 1), "not linear");
-    let is_changed = begins.len() < text.lines().count();
+    // Words seldom fill a line: where most lines are full they were broken anywhere.
+    let is_of_words = at == Wrap::Words && 2 * full <= joints;
+    let is_changed = joints > 0 && (at == Wrap::Anywhere || is_of_words);
     let repair = LogRepair::Wraps(most);
     is_changed.then_some(RepairedText { text: whole, repair, begins })
+}
+
+/// Whether a line may be one of a statement with a comment that ends where the line does: whether
+/// it was broken there, nobody knows.
+fn may_have_comment(line: &str) -> bool {
+    let is_of_locks = ["RECORD LOCKS ", "TABLE LOCK ", "Record lock, ", "---"];
+    let has_mark = line.contains('#') || line.contains("--") || line.ends_with('-');
+    has_mark && !is_of_locks.iter().any(|words| line.starts_with(words))
 }
 
 /// What stood between two lines where they were one.
 fn joint(last: &str, next: &str, most: usize, at: Wrap) -> Option<&'static str> {
     let is_full = columns(last) == most;
-    if last.trim().is_empty() || next.trim().is_empty() || begins_own(next) {
+    let has_name = container_prefix(line_head(next)).is_some_and(|it| it.name.is_some());
+    if last.trim().is_empty() || next.trim().is_empty() || begins_own(next) || has_name {
         return None;
     }
     if at == Wrap::Anywhere {
@@ -261,7 +281,7 @@ fn joint(last: &str, next: &str, most: usize, at: Wrap) -> Option<&'static str> 
     // A word that is longer than a line is broken where the line is full.
     let word = last.rsplit(' ').next().unwrap_or_default();
     let is_one_word = is_full && columns(word) + columns(first) > most;
-    Some(if is_one_word { "" } else { " " })
+    Some(if is_one_word || last.ends_with(' ') { "" } else { " " })
 }
 
 /// Columns of a line on a screen.
@@ -341,7 +361,7 @@ impl JoinedLine {
         }
         self.passed = line.len();
         let is_state = ["update", "for update", "rows for update"].contains(&next.trim());
-        self.is_thread && self.words > 3 && !is_state
+        self.is_thread && self.words > 3 && !is_state && !has_broken_state(line, next)
     }
 }
 
@@ -367,12 +387,11 @@ mod tests {
     /// that it looks at none again and again.
     #[test]
     fn lines_that_are_all_joined_are_passed_once() {
-        for part in ["a12 | ", "query id 7 ", "thread id 7 ", "query id", "ä"] {
+        for part in ["a12 : ", "query id 7 ", "thread id 7 ", "query id", "ä"] {
             let line = part.repeat(200 / part.chars().count()) + "x\n";
             let text = line.repeat(1_000);
-            for at in [Wrap::Anywhere, Wrap::Words] {
-                assert!(unwrapped(&text, at).is_some_and(|it| it.begins == [1]), "{part}");
-            }
+            assert!(unwrapped(&text, Wrap::Anywhere).is_some_and(|it| it.begins == [1]), "{part}");
+            assert!(unwrapped(&text, Wrap::Words).is_none(), "{part}: words fill no lines");
         }
     }
 

@@ -20,6 +20,7 @@
 
 use dbdyno_model::Dialect;
 
+use super::literal_scan::LiteralScan;
 use super::one_line::IN_DOUBT;
 use crate::beginning::text_beginning;
 
@@ -88,27 +89,9 @@ impl Statement {
         if self.is_cut { text + CUT } else { text }
     }
 
-    /// Whether it was longer than what is kept.
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut
-    }
-
-    /// Bytes of it that are kept.
-    pub(super) fn len(&self) -> usize {
-        self.text.len()
-    }
-
-    /// Whether so many bytes of it end within a literal or a comment, if a backslash has one of its
-    /// meanings.
-    pub(super) fn may_go_on(&self, bytes: usize, dialect: Dialect) -> bool {
-        let (reader, text) = (Reader::of_dialect(dialect), &self.text[..bytes]);
-        let mut meanings = [Backslash::Protects, Backslash::IsPlain].into_iter();
-        meanings.any(|backslash| reader.ends_open(text, backslash))
-    }
-
     /// Whether the next line may be within a literal or a comment of it.
     pub(super) fn is_open(&self, dialect: Dialect) -> bool {
-        self.is_doubtful || self.may_go_on(self.text.len(), dialect)
+        self.is_doubtful || self.is_cut || LiteralScan::of_text(&self.text, dialect).is_open()
     }
 
     /// A line of it is missing: what follows is in doubt where that may have ended a literal.
@@ -183,35 +166,6 @@ impl Reader {
             Dialect::Postgres => Reader::Postgres,
             _ => Reader::Mysql,
         }
-    }
-
-    /// Whether a text ends within a literal or a comment, if a backslash means this. Names of
-    /// PostgreSQL are none of anybody's values, and its log cuts many statements within one.
-    fn ends_open(self, sql: &str, backslash: Backslash) -> bool {
-        let mut rest = sql;
-        while let Some(at) = rest.find(['\'', '"', '`', '$', '/', '-', '#']) {
-            rest = &rest[at..];
-            let mark = rest.chars().next().unwrap_or_default();
-            let length = match mark {
-                '"' if self == Reader::Postgres => {
-                    Some(end_of(rest, mark, Backslash::IsPlain).unwrap_or(rest.len()))
-                }
-                '`' if self == Reader::Mysql => end_of(rest, mark, Backslash::IsPlain),
-                '\'' | '"' => end_of(rest, mark, backslash),
-                '$' if self == Reader::Postgres && dollar_quoted(rest).is_some() => {
-                    let tag = rest[1..].find('$').map_or(1, |length| length + 2);
-                    rest[tag..].find(&rest[..tag]).map(|at| at + 2 * tag)
-                }
-                _ if rest.starts_with("/*!") && self == Reader::Mysql => Some(3),
-                _ if rest.starts_with("/*") => {
-                    self.comment(rest).filter(|end| *end > 3 && rest[..*end].ends_with("*/"))
-                }
-                _ => Some(self.comment(rest).unwrap_or(1)),
-            };
-            let Some(length) = length else { return true };
-            rest = &rest[length..];
-        }
-        false
     }
 
     /// The token at the beginning of a text that is not empty, and its length in bytes; `before`
