@@ -79,9 +79,9 @@ mod usl;
 pub use anytime::{anytime_half, anytime_reach, beside_looks, judge_anytime};
 pub use bootstrap::{BCA_MIN, BcaEstimate, bca};
 pub use change::{
-    CHANGE_VALUES_LEAST, ChangeOptions, E_DIVISIVE_MOST, FarExcess, LatestValues, ModeShift,
-    SpreadShift, UnprovedStep, chance_of_as_many, change_points, e_divisive, far_excess,
-    is_same_shift, latest_values, mode_shifts, spread_shift, unproved_step,
+    CHANGE_VALUES_LEAST, ChangeOptions, E_DIVISIVE_MOST, FarExcess, LatestApart, LatestValues,
+    ModeShift, SpreadShift, UnprovedStep, chance_of_as_many, change_points, e_divisive, far_excess,
+    is_same_shift, latest_apart, latest_values, mode_shifts, spread_shift, unproved_step,
 };
 pub use confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 pub use control_limits::ControlLimits;

@@ -75,10 +75,10 @@ pub(super) fn each_stack(
         }
         (Unit::Seconds, Some(_)) => ("time", Weighing::Untold),
         (Unit::Bytes, _) => ("bytes", Weighing::Untold),
-        (Unit::Count, None | Some("samples" | "goroutine" | "threadcreate" | "cpu")) => {
+        (Unit::Count, Some("samples" | "goroutine" | "threadcreate" | "cpu")) => {
             ("counts", Weighing::Unit(1.0))
         }
-        (Unit::Count, Some(_)) => ("counts", Weighing::Untold),
+        (Unit::Count, _) => ("counts", Weighing::Untold),
     };
     let event = table.kind.unwrap_or(event);
     let count = table.rows.len();
@@ -363,6 +363,23 @@ mod tests {
         }
         // Functions of C++ that are overloaded have one name as pprof writes it.
         assert!(read(&table(WHOLE, 20).replace("g19", "g18")).is_ok());
+    }
+
+    /// Objects of a heap, each of which stands for many, were taken for samples, and chance for
+    /// proved.
+    #[test]
+    fn counts_of_which_nothing_says_that_they_are_samples_are_none() {
+        let counts = |kind: &str| {
+            let text = table(WHOLE, 20).replace("00s", "").replace("s total", " total");
+            let text = text.replace(".", "").replace("for 25s", "for 25");
+            text.replace("Type: cpu\n", kind)
+        };
+        for (kind, is_told) in
+            [("Type: samples\n", true), ("Type: inuse_objects\n", false), ("", false)]
+        {
+            let profile = read(&counts(kind)).unwrap();
+            assert_eq!(profile.unit.is_some(), is_told, "{kind} {profile:?}");
+        }
     }
 
     #[test]

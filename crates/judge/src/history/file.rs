@@ -372,7 +372,7 @@ impl Roles {
         }
         for &column in self.facts.iter().filter(|column| !is_of_labels(table, **column)) {
             let Some(cell) = resembling_number(table, column) else { continue };
-            if is_measured(table, column) {
+            if is_measured(table, column) || has_ratios(table, column) {
                 unread.push(format!("{} ({cell:?})", table.header[column]));
             } else if has_quantities(table, column) {
                 rare.push(column);
@@ -586,6 +586,18 @@ fn is_date(cell: &str) -> bool {
 fn has_quantities(table: &Table<'_>, column: usize) -> bool {
     let quantities = present(table, column).filter(|cell| is_quantity(cell)).count();
     2 * quantities > present(table, column).count()
+}
+
+/// Whether the cells of a column are ratios, `5.2x`, of which some have digits behind the point: a
+/// number of processors (`8x`) has none, and a ratio that is rounded may stay for many runs.
+fn has_ratios(table: &Table<'_>, column: usize) -> bool {
+    let ratios: Option<Vec<f64>> = present(table, column).map(ratio_of_cell).collect();
+    table.values(column).len() > 1
+        && ratios.is_some_and(|all| all.iter().any(|ratio| ratio.fract() != 0.0))
+}
+
+fn ratio_of_cell(cell: &str) -> Option<f64> {
+    cell.strip_suffix(['x', '×'])?.trim_end().parse().ok()
 }
 
 /// The cells of a column that have something in them.
@@ -2139,6 +2151,34 @@ mod tests {
         assert!(!column("version", &|day| format!("8.0.{day}")));
         assert!(!column("commit", &|day| format!("{:x}", 7_919_919 * u64::from(day))));
         assert!(!column("build", &|day| (1000 + day).to_string()));
+        // A ratio that is rounded stays for many runs; a number of processors does, too.
+        assert!(column("Performance", &|day| if day > 12 { "3.9x" } else { "5.2x" }.to_owned()));
+        assert!(!column("Processors", &|day| if day > 12 { "16x" } else { "8x" }.to_owned()));
+    }
+
+    /// Milliseconds of a nightly benchmark of Scala's compiler, whose level had gone up and come
+    /// back: five runs above all 58 before, and a gate passed.
+    #[test]
+    fn latest_runs_that_are_all_worse_than_those_before_leave_a_gate_open() {
+        const BEFORE: [u32; 58] = [
+            1111, 1079, 1100, 1101, 1085, 1091, 1100, 1091, 1090, 1095, 1101, 1116, 1118, 1082,
+            1106, 1119, 1113, 1116, 1109, 1114, 1130, 1094, 1106, 1098, 1086, 1113, 1119, 1158,
+            1153, 1150, 1164, 1158, 1181, 1156, 1158, 1160, 1163, 1152, 1159, 1173, 1166, 1151,
+            1157, 1124, 1142, 1165, 1142, 1148, 1136, 1142, 1084, 1081, 1098, 1087, 1087, 1087,
+            1099, 1092,
+        ];
+        let told = |latest: &[u32], name: &str| {
+            let rows = BEFORE.iter().chain(latest).enumerate();
+            let text: String = rows.map(|(run, value)| format!("{run},{value}\n")).collect();
+            let text = format!("run,{name}\n{text}");
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            let all = history.series[0].warnings.iter();
+            all.filter(|one| one.is_latest_doubt(false)).map(|one| one.code.clone()).next()
+        };
+        let worse = [1242, 1237, 1196, 1195, 1202];
+        assert_eq!(told(&worse, "avg_ms").as_deref(), Some("unproved-step"));
+        assert_eq!(told(&worse, "qps"), None, "it is better");
+        assert_eq!(told(&[1090, 1090, 1097, 1111, 1092], "avg_ms"), None);
     }
 
     #[test]

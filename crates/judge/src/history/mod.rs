@@ -81,6 +81,8 @@ const LATEST: usize = 10;
 const LATEST_STRAYS_LEAST: usize = 3;
 /// Where strays lie anywhere with a larger chance of as many there, they are as usual.
 const LATEST_STRAYS_CHANCE: f64 = 0.02;
+/// A level that wanders has longer stretches on one side.
+const LATEST_APART_MOST: usize = 40;
 /// A level and its noise begin within so many values of each other.
 const SAME_PLACE_REACH: usize = 5;
 /// So many values that were left out are named in a note.
@@ -214,6 +216,9 @@ fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, 
     );
     let of_spread = stats::spread_shift(&values, &changes, &options);
     warnings.extend(of_spread.map(|shift| moved_spread(&shift, &changes, asked)));
+    if !warnings.iter().any(|one| one.is_latest_doubt(false)) {
+        warnings.extend(latest_apart(&values, &changes, raw.better, &options, question));
+    }
     warnings.extend(causes::mixed_hosts(&raw.facts));
     warnings.extend(causes::work_gone(&raw.facts));
     Ok(HistorySeries {
@@ -510,6 +515,48 @@ fn unproved(
         value_written(step.after),
         value_written(step.before),
         step.count
+    );
+    Some(Warning::new(severity, UNPROVED_STEP, text))
+}
+
+/// That all of the latest values are worse than all right before them, where nothing else says it;
+/// or better, which is a remark.
+fn latest_apart(
+    values: &[f64],
+    changes: &SeriesChanges,
+    better: Better,
+    options: &stats::ChangeOptions,
+    question: &HistoryQuestion,
+) -> Option<Warning> {
+    let most = question.look_back.clamp(LOOK_BACK, LATEST_APART_MOST);
+    let is_higher = better == Better::Higher;
+    // A level that slides to the end is told by itself.
+    if changes.slides.iter().any(|slide| slide.to + LOOK_BACK >= values.len()) {
+        return None;
+    }
+    let worse = stats::latest_apart(values, !is_higher, most, options);
+    let worse = worse.map(|found| (found, "worse", Severity::Caution));
+    let (found, side, severity) = worse.or_else(|| {
+        let better = stats::latest_apart(values, is_higher, most, options)?;
+        Some((better, "better", Severity::Note))
+    })?;
+    let asked = values.len() - most.min(values.len());
+    let is_known = changes.shifts.iter().any(|shift| {
+        let is_up = shift.size.estimate > 0.0;
+        shift.first >= asked
+            && shift.weight == ShiftWeight::Alarm
+            && is_up == (found.after > found.before)
+    });
+    if is_known {
+        return None;
+    }
+    let text = format!(
+        "The latest {} values are all {side} than each of the {} before, at {} where {} was usual: \
+         that is seldom chance, and no proved change.",
+        found.count,
+        found.passed,
+        value_written(found.after),
+        value_written(found.before),
     );
     Some(Warning::new(severity, UNPROVED_STEP, text))
 }

@@ -32,6 +32,7 @@
 //! A shift alarms when it is as large as the budget *and* single values of the two levels hardly
 //! overlap. The second keeps series with two modes, one of which became rarer, from alarming.
 
+mod apart;
 mod bend;
 mod beyond;
 mod energy;
@@ -62,6 +63,7 @@ use scores::Scan;
 use selection::SelectedSize;
 use tree::SeriesCut;
 
+pub use apart::{LatestApart, latest_apart};
 pub use energy::{E_DIVISIVE_MOST, e_divisive};
 pub use excess::{FarExcess, far_excess};
 pub use latest::{LatestValues, latest_values};

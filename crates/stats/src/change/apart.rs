@@ -1,0 +1,217 @@
+//! Whether all of the latest values are worse than all right before them, however the series went
+//! until then.
+//!
+//! ```text
+//!        .:'.:'                five of 63, and none of the 58 before is as high: one of
+//!   :'.:'      ':.'            7 028 847 choices of five places, though the level was at
+//!                    '::'.     three places before
+//! ```
+//!
+//! The other tests ask whether a *level* is new, and what they take for noise has everything in it
+//! that the series did before: where it went up and came down again, wandered or has two levels, a
+//! step at its end is small beside that. A reader sees that the latest runs are all worse than any
+//! before them. So this is asked last, of ranks alone. The run of values before that are all better
+//! is taken as far as it goes. Where no order is as likely as another, the chance of `m` before and
+//! `k` latest ones is 1 ∕ C(m + k, k) ([`LN_RARITY_LEAST`]). Where too few came before for that, it
+//! takes values that are far ([`DEVIATIONS_OF_FEW`]) or a gap nearly as wide as the range of those
+//! before.
+//!
+//! It proves nothing: a level that wanders has stretches like that. Of 500 series of 13, 18, 25,
+//! 40, 60 and 100 values without a change, of which the latest ten are asked about, at most 2 are
+//! told as worse where neighbours are independent, 22 where their correlation is 0.5, 56 at 0.7 and
+//! 97 at 0.9.
+
+use statrs::function::gamma::ln_gamma;
+
+use super::ChangeOptions;
+use super::beyond::lowest_and_highest;
+use super::size::{budget_unit, reported_size};
+use crate::median::median_or_nan;
+
+/// One alone is [`super::latest`]'s.
+const COUNT_LEAST: usize = 2;
+/// Fewer before say nothing.
+const BEFORE_LEAST: usize = 5;
+/// One of so many choices of places at least, as a logarithm: of 5 000.
+const LN_RARITY_LEAST: f64 = 8.517_193_191_416_238;
+/// The levels are so many standard deviations apart at least. Of more of the latest than
+/// [`FEW_LATEST`] a level that wanders makes as much.
+const DEVIATIONS_LEAST: f64 = 1.5;
+const DEVIATIONS_OF_MANY: f64 = 2.5;
+const FEW_LATEST: usize = 8;
+/// With fewer before: one of so many choices at least, as a logarithm (of 70), and the nearest of
+/// `k` lies so many robust standard deviations ∕ √k away.
+const LN_RARITY_OF_FEW: f64 = 4.248_495_242_049_359;
+const DEVIATIONS_OF_FEW: f64 = 5.0;
+/// Or a gap of so many ranges of those before.
+const GAP_LEAST: f64 = 0.7;
+/// The values that say how far noise goes: all of them, or those that came last.
+const NEIGHBOURS: usize = 12;
+
+/// Values at the end of a series that all lie apart from those right before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatestApart {
+    /// How many they are.
+    pub count: usize,
+    /// Of how many right before all are on the other side.
+    pub passed: usize,
+    /// The median of those before.
+    pub before: f64,
+    /// Their median.
+    pub after: f64,
+}
+
+/// The fewest of the latest values, of `most` at most, that are all higher, or all lower, than so
+/// many right before them that it is no chance, and differ from them by the budget.
+///
+/// Assumes values in the order of time, on the scale of the options.
+pub fn latest_apart(
+    values: &[f64],
+    is_higher: bool,
+    most: usize,
+    options: &ChangeOptions,
+) -> Option<LatestApart> {
+    let scaled = super::scaled(values, options.scale).ok()?;
+    let sign = if is_higher { 1.0 } else { -1.0 };
+    let signed: Vec<f64> = scaled.iter().map(|value| sign * value).collect();
+    let budget = options.budget * budget_unit(values, options.scale);
+    let n = values.len();
+    (COUNT_LEAST..=most.min(n / 2)).find_map(|count| {
+        let (all_before, latest) = signed.split_at(n - count);
+        let nearest = lowest_and_highest(latest).0;
+        let passed = all_before.iter().rev().take_while(|value| **value < nearest).count();
+        let before = &all_before[all_before.len() - passed..];
+        if passed < BEFORE_LEAST {
+            return None;
+        }
+        let apart = median_or_nan(latest) - median_or_nan(before);
+        let is_large = reported_size(sign * apart, options.scale).abs() >= budget;
+        (is_large && is_no_chance(before, latest, apart)).then(|| LatestApart {
+            count,
+            passed,
+            before: median_or_nan(&values[n - count - passed..n - count]),
+            after: median_or_nan(&values[n - count..]),
+        })
+    })
+}
+
+/// Whether so many higher values behind so many others, whose medians are so far apart, are no
+/// chance.
+fn is_no_chance(before: &[f64], latest: &[f64], apart: f64) -> bool {
+    let count = latest.len();
+    let least = if count > FEW_LATEST { DEVIATIONS_OF_MANY } else { DEVIATIONS_LEAST };
+    let is_rare = ln_choices(before.len(), count) >= LN_RARITY_LEAST;
+    if is_rare && apart >= least * pooled_deviation(before, latest) {
+        return true;
+    }
+    let (low, high) = lowest_and_highest(before);
+    let nearest = lowest_and_highest(latest).0;
+    if before.len() >= NEIGHBOURS && high > low && nearest - high >= GAP_LEAST * (high - low) {
+        return true;
+    }
+    let recent = &before[before.len() - before.len().min(NEIGHBOURS)..];
+    [before, recent].into_iter().any(|level| {
+        let deviation = robust_deviation(level);
+        let distance = nearest - median_or_nan(level);
+        deviation > 0.0
+            && ln_choices(level.len(), count) >= LN_RARITY_OF_FEW
+            && distance >= DEVIATIONS_OF_FEW / (count as f64).sqrt() * deviation
+    })
+}
+
+/// In how many ways `latest` places are chosen of `before` and these, as a logarithm.
+fn ln_choices(before: usize, latest: usize) -> f64 {
+    let (before, latest) = (before as f64, latest as f64);
+    ln_gamma(before + latest + 1.0) - ln_gamma(before + 1.0) - ln_gamma(latest + 1.0)
+}
+
+/// The standard deviation of both around their medians.
+fn pooled_deviation(before: &[f64], latest: &[f64]) -> f64 {
+    let squares = [before, latest].map(|level| {
+        let centre = median_or_nan(level);
+        level.iter().map(|value| (value - centre).powi(2)).sum::<f64>()
+    });
+    (squares.iter().sum::<f64>() / (before.len() + latest.len() - 2) as f64).sqrt()
+}
+
+/// The larger one of values around their median, and of what lies between neighbours.
+fn robust_deviation(level: &[f64]) -> f64 {
+    let centre = median_or_nan(level);
+    let around: Vec<f64> = level.iter().map(|value| (value - centre).abs()).collect();
+    let between: Vec<f64> = level.windows(2).map(|two| (two[1] - two[0]).abs()).collect();
+    1.4826 * median_or_nan(&around).max(median_or_nan(&between) / std::f64::consts::SQRT_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scores::draw_normal;
+    use super::*;
+    use dbdyno_model::random;
+
+    fn told(values: &[f64]) -> Option<LatestApart> {
+        latest_apart(values, true, 10, &ChangeOptions::with_budget(0.02))
+    }
+
+    /// How many of 500 series are told whose neighbours have such a correlation.
+    fn told_of_noise(length: usize, phi: f64) -> usize {
+        let is_told = |seed: &u64| {
+            let mut stream = random::stream(&[random::key_of("apart"), length as u64, *seed]);
+            let (mut last, scale) = (0.0, (1.0 - phi * phi).sqrt());
+            let noise = (0..length + 30).map(|_| {
+                last = phi * last + draw_normal(&mut stream);
+                100.0 + 3.0 * scale * last
+            });
+            let values: Vec<f64> = noise.skip(30).collect();
+            told(&values).is_some()
+        };
+        (0..500).filter(is_told).count()
+    }
+
+    #[test]
+    fn noise_is_seldom_told() {
+        for length in [13, 18, 25, 40, 60, 100] {
+            let counts = [0.0, 0.5, 0.7, 0.9].map(|phi| told_of_noise(length, phi));
+            let most = [3, 25, 60, 100];
+            let is_few = counts.iter().zip(most).all(|(count, most)| *count <= most);
+            assert!(is_few, "{length}: {counts:?}");
+        }
+    }
+
+    /// Milliseconds of a compiler's nightly benchmark: five runs above all 58 before were no
+    /// change, because the level had gone up and come back.
+    #[test]
+    fn runs_that_are_worse_than_all_before_are_told() {
+        let hump = [
+            1111.0, 1079.0, 1100.0, 1101.0, 1085.0, 1091.0, 1100.0, 1091.0, 1090.0, 1095.0, 1101.0,
+            1116.0, 1118.0, 1082.0, 1106.0, 1119.0, 1113.0, 1116.0, 1109.0, 1114.0, 1130.0, 1094.0,
+            1106.0, 1098.0, 1086.0, 1113.0, 1119.0, 1158.0, 1153.0, 1150.0, 1164.0, 1158.0, 1181.0,
+            1156.0, 1158.0, 1160.0, 1163.0, 1152.0, 1159.0, 1173.0, 1166.0, 1151.0, 1157.0, 1124.0,
+            1142.0, 1165.0, 1142.0, 1148.0, 1136.0, 1142.0, 1084.0, 1081.0, 1098.0, 1087.0, 1087.0,
+            1087.0, 1099.0, 1092.0,
+        ];
+        let latest = [1242.0, 1237.0, 1196.0, 1195.0, 1202.0];
+        let found = told(&[&hump[..], &latest].concat()).unwrap();
+        assert_eq!((found.count, found.passed, found.after), (5, 58, 1202.0));
+        assert_eq!(told(&hump), None);
+        let lower: Vec<f64> = [&hump[..], &latest].concat().iter().map(|it| 1.0 / it).collect();
+        let options = ChangeOptions::with_budget(0.02);
+        assert_eq!(latest_apart(&lower, false, 10, &options).map(|it| it.count), Some(5));
+        assert_eq!(latest_apart(&lower, true, 10, &options), None);
+        assert_eq!(
+            told(&[&hump[..], &latest].concat()[51..]).unwrap().count,
+            5,
+            "and seven before"
+        );
+    }
+
+    #[test]
+    fn two_runs_take_values_that_are_far() {
+        let before =
+            [26.0, 19.6, 24.5, 23.6, 23.2, 24.0, 25.1, 19.2, 24.2, 19.1, 16.9, 20.8, 22.0, 23.3];
+        assert_eq!(told(&[&before[..], &[48.0, 47.6]].concat()).unwrap().count, 2);
+        assert_eq!(told(&[&before[..], &[27.0, 28.6]].concat()), None);
+        assert_eq!(told(&[&before[..], &[48.0]].concat()), None);
+        let two_levels = [353.0, 563.0, 360.0, 355.0, 560.0, 561.0, 358.0, 357.0, 562.0].repeat(3);
+        assert_eq!(told(&[&two_levels[..], &[793.0, 792.0]].concat()).unwrap().count, 2);
+    }
+}
