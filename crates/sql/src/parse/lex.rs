@@ -74,12 +74,26 @@ impl<'s> Lexer<'s> {
         self.began = self.at;
         let Some(&first) = rest.as_bytes().first() else { return Ok(Token::End) };
         if first.is_ascii_alphabetic() || matches!(first, b'_' | b'@') {
-            return Ok(Token::Word(
-                self.run(rest, |byte| byte.is_ascii_alphanumeric() || b"_$@".contains(&byte)),
-            ));
+            let word = self.run(rest, is_of_word);
+            let is_quoted = rest[word.len()..].starts_with(['\'', '"']);
+            if is_quoted && begins_literal(word) {
+                let literal = format!("a literal that begins with {word}");
+                return Err(SqlError::Unknown(literal));
+            }
+            return Ok(Token::Word(word));
         }
         if first.is_ascii_digit() {
-            return Ok(Token::Number(self.run(rest, |byte| byte.is_ascii_digit() || byte == b'.')));
+            let number = self.run(rest, |byte| byte.is_ascii_digit() || byte == b'.');
+            let behind = &rest[number.len()..];
+            if behind.bytes().next().is_some_and(is_of_word) {
+                // The rest would be a name of its own: `SELECT 0x41` answered 0.
+                let word = format!("{number}{}", self.run(behind, is_of_word));
+                return Err(SqlError::Unknown(format!(
+                    "{word}: a number in hexadecimal, in binary or with an exponent, or a name \
+                     that begins with a digit"
+                )));
+            }
+            return Ok(Token::Number(number));
         }
         match first {
             b'?' => {
@@ -205,6 +219,16 @@ impl<'s> Lexer<'s> {
     }
 }
 
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_$@".contains(&byte)
+}
+
+/// Whether a word is a part of the literal whose quote follows it: `X'41'`, `_latin1'a'`.
+fn begins_literal(word: &str) -> bool {
+    let is_letter = ["b", "n", "x"].iter().any(|letter| word.eq_ignore_ascii_case(letter));
+    is_letter || word.starts_with('_')
+}
+
 /// The first characters of a text.
 fn first_words(text: &str) -> &str {
     let end = text.char_indices().nth(40).map_or(text.len(), |(end, _)| end);
@@ -250,6 +274,19 @@ mod tests {
                 Token::Mark,
             ]
         );
+    }
+
+    /// What followed the digits was taken for an alias, and `SELECT 1e3` answered 1.
+    #[test]
+    fn numbers_and_literals_of_other_forms_are_refused_by_name() {
+        for text in
+            ["0x41", "0b101", "1e3", "1.5E-3", "7a", "X'41'", "b'1'", "N'a'", "_latin1\"a\""]
+        {
+            let error = Lexer::new(text).next_token().unwrap_err();
+            assert!(matches!(error, SqlError::Unknown(_)), "{text}: {error}");
+        }
+        assert_eq!(all("a1 'b'"), [Token::Word("a1"), Token::Text(b"b".into())]);
+        assert_eq!(all("1.5,7)")[0], Token::Number("1.5"));
     }
 
     #[test]
