@@ -32,6 +32,8 @@ pub enum EngineError {
     OutOfRange(String, String),
     /// More text than the column takes: the column, what it takes.
     TooLong(String, String),
+    /// All numbers of a numbered column, or of the hidden key, are given: the table.
+    NumbersSpent(String),
     /// The disk failed; the engine takes no more writes. What it did.
     Disk(&'static str, io::Error),
     /// What stands on disk is not what the engine wrote: the file, what is wrong.
@@ -58,6 +60,7 @@ impl EngineError {
             EngineError::BadValue(..) => 1366,
             EngineError::OutOfRange(..) => 1264,
             EngineError::TooLong(..) => 1406,
+            EngineError::NumbersSpent(_) => 1467,
             EngineError::Disk(..) => 1026,
             EngineError::Corrupt(..) => 1877,
         }
@@ -78,6 +81,7 @@ impl EngineError {
             EngineError::TooLong(..) => "22001",
             EngineError::LockWaitTimeout
             | EngineError::BadValue(..)
+            | EngineError::NumbersSpent(_)
             | EngineError::Disk(..)
             | EngineError::Corrupt(..) => "HY000",
         }
@@ -110,6 +114,9 @@ impl fmt::Display for EngineError {
             EngineError::BadValue(column, takes)
             | EngineError::OutOfRange(column, takes)
             | EngineError::TooLong(column, takes) => write!(f, "{column} takes {takes}"),
+            EngineError::NumbersSpent(table) => {
+                write!(f, "{table} has no number left to give: the largest of 64 bits was reached")
+            }
             EngineError::Disk(what, error) => write!(
                 f,
                 "{what}: {error}; nothing more is written until the engine is opened again"

@@ -298,9 +298,14 @@ impl Table {
         has
     }
 
-    /// The next number, which no other row gets.
-    pub(crate) fn allocate_number(&self) -> i64 {
-        self.next_number.fetch_add(1, Ordering::Relaxed)
+    /// The next number, which no other row gets. The largest is never given: behind it stands none.
+    ///
+    /// # Errors
+    /// `NumbersSpent`.
+    pub(crate) fn allocate_number(&self) -> Result<i64> {
+        let next = |number: i64| number.checked_add(1);
+        let given = self.next_number.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        given.map_err(|_| EngineError::NumbersSpent(self.name().to_owned()))
     }
 
     /// The next number, as it is.

@@ -124,6 +124,26 @@ fn what_was_committed_is_there_when_the_engine_is_opened_again() {
     assert_eq!(next.unwrap(), Some(301), "numbers go on; a rolled back one is given again");
 }
 
+/// Behind the largest number came a negative one.
+#[test]
+fn a_numbered_column_ends_with_its_numbers() {
+    let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
+    let refused = |engine: &Engine| {
+        let (table, mut session) = (engine.table("t").unwrap(), engine.session());
+        let row = [Datum::Null, Datum::Int(1), Datum::Null, Datum::Null];
+        session.statement(|it| it.insert(&table, &row)).unwrap_err()
+    };
+    let engine = open(&disk);
+    let table = engine.create_table(spec()).unwrap();
+    put(&mut engine.session(), &table, i64::MAX, 1, Datum::Null).unwrap();
+    for _ in 0..2 {
+        let error = refused(&engine);
+        assert!(matches!(error, EngineError::NumbersSpent(_)) && error.code() == 1467, "{error}");
+    }
+    engine.close().unwrap();
+    assert_eq!(refused(&open(&disk)).code(), 1467, "and when it is opened again");
+}
+
 #[test]
 fn a_statement_is_done_whole_or_not_at_all() {
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());

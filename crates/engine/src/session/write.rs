@@ -59,8 +59,8 @@ impl RunningStatement<'_> {
     /// the number.
     ///
     /// # Errors
-    /// `NoTable`, `NotNull`, `BadValue`, `OutOfRange`, `TooLong`, `Duplicate`, `Deadlock`,
-    /// `LockWaitTimeout`.
+    /// `NoTable`, `NotNull`, `BadValue`, `OutOfRange`, `TooLong`, `NumbersSpent`, `Duplicate`,
+    /// `Deadlock`, `LockWaitTimeout`.
     pub fn insert(&mut self, table: &Arc<Table>, values: &[Datum<'_>]) -> Result<Option<i64>> {
         self.ensure_table_lock(table, TableMode::IntentExclusive)?;
         let mut number = None;
@@ -69,9 +69,10 @@ impl RunningStatement<'_> {
         if let Some(column) = table.auto_increment()
             && let Some(Datum::Null | Datum::Int(0)) = values.get(column)
         {
-            number = Some(table.allocate_number());
+            let given = table.allocate_number()?;
+            number = Some(given);
             numbered = values.to_vec();
-            numbered[column] = Datum::Int(number.expect("it was just given"));
+            numbered[column] = Datum::Int(given);
             values = &numbered;
         }
         table.check_row(values)?;
@@ -84,7 +85,7 @@ impl RunningStatement<'_> {
         table.layout().write(values, &mut row);
         let mut key = Vec::with_capacity(32);
         if table.primary().is_empty() {
-            key::push(&mut key, Datum::Int(table.allocate_number()));
+            key::push(&mut key, Datum::Int(table.allocate_number()?));
         } else {
             table.push_primary(table.layout().view_row(&row), &mut key);
         }
