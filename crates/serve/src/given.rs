@@ -12,6 +12,19 @@ pub(crate) struct ExecutionParameters<'a> {
     pub charset: Charset,
 }
 
+impl ExecutionParameters<'_> {
+    /// The first parameter, from 1, with a text that is none in the character set of the client:
+    /// the engine has UTF-8 alone, and everything is some text in latin1.
+    pub(crate) fn first_wrong_text(&self) -> Option<usize> {
+        let mut values =
+            (0..self.parameters.count()).map(|at| self.parameters.get(self.values, at));
+        let wrong = values.position(|value| {
+            matches!(value, ParameterValue::Text(bytes) if self.charset.read(bytes).is_none())
+        });
+        wrong.map(|index| index + 1)
+    }
+}
+
 impl Params for ExecutionParameters<'_> {
     fn count(&self) -> usize {
         self.parameters.count()
@@ -73,5 +86,8 @@ mod tests {
         let shown: Vec<_> = (0..given.count()).map(|index| given.get(index).to_string()).collect();
         let expected = ["18446744073709551615", "0.1", "éx", "2026-11-25 00:00:00.000000"];
         assert_eq!(shown, expected);
+        assert_eq!(given.first_wrong_text(), None, "everything is some text in latin1");
+        let utf8 = ExecutionParameters { charset: Charset::Utf8, ..given };
+        assert_eq!(utf8.first_wrong_text(), Some(3));
     }
 }

@@ -209,6 +209,11 @@ impl<'s> ClientContext<'s> {
         let Statement { place, parameters, kept, .. } = &mut statements[at];
         parameters.read(execution.values)?;
         let given = ExecutionParameters { parameters, values: execution.values, charset: *says };
+        if let Some(number) = given.first_wrong_text() {
+            parameters.forget_pieces();
+            wrong_text(number, answers);
+            return Ok(());
+        }
         let mut telling =
             Telling::new(answers, kept, ValueForm::Binary, *reads, limits.answer_bytes);
         let done = connection.execute(*place, &given, &mut telling);
@@ -359,6 +364,14 @@ fn too_many_prepared(most: MostKept, place: &str) -> String {
 fn unknown(statement: u32, answers: &mut ResponseBuilder) {
     let text = format!("there is no prepared statement {statement} on this connection");
     answers.error(1243, "HY000", &text);
+}
+
+fn wrong_text(parameter: usize, answers: &mut ResponseBuilder) {
+    let text = format!(
+        "parameter {parameter} is no text in the character set of the connection; the engine \
+         keeps text alone: write bytes in hexadecimal or base 64"
+    );
+    answers.error(1366, "HY000", &text);
 }
 
 fn not_text(answers: &mut ResponseBuilder) {

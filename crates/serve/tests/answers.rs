@@ -67,6 +67,10 @@ fn statements_are_prepared_executed_and_forgotten() {
     let range = client.prepare("SELECT c FROM t WHERE id BETWEEN ? AND ?").unwrap();
     let args = vec![Param::Int(10), Param::Text(b"109")];
     assert_eq!(client.execute(range, &args).unwrap().rows, 100);
+    // Bytes that are no text were kept as they were, and came back as something else.
+    client.run("SET NAMES utf8mb4").unwrap();
+    let wrong = vec![Param::Int(1_000), Param::Text(b"caf\xE9")];
+    assert_eq!(refused(client.execute(insert, &wrong)), (1366, "HY000".to_owned()));
     // A table that is made anew is found by the statements that ask for it.
     client.run("DROP TABLE t").unwrap();
     assert_eq!(refused(client.execute(range, &args)), (1146, "42S02".to_owned()));
