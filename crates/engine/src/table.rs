@@ -303,8 +303,9 @@ impl Table {
     /// # Errors
     /// `NumbersSpent`.
     pub(crate) fn allocate_number(&self) -> Result<i64> {
-        let next = |number: i64| number.checked_add(1);
-        let given = self.next_number.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let given = self
+            .next_number
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |number| number.checked_add(1));
         given.map_err(|_| EngineError::NumbersSpent(self.name().to_owned()))
     }
 

@@ -75,6 +75,9 @@ const E_DIVISIVE_DRAWS: u32 = 199;
 const LOOK_BACK: usize = 8;
 /// The code of a warning: a column has numbers in a form that is not read.
 pub const UNREAD: &str = "unread";
+/// Squares of the numbers of values of all series: the time that is taken goes with them, and that
+/// of twenty series of the longest that are taken is some ten minutes.
+const SQUARES_MOST: f64 = 20.0 * 1e8;
 /// So many of the latest values, with strays among them, are looked at together.
 const LATEST: usize = 10;
 /// So many strays among them are no single bad nights.
@@ -156,6 +159,9 @@ pub(crate) fn judge_series(
     question: &HistoryQuestion,
     mut warnings: Vec<Warning>,
 ) -> Result<BenchmarkHistory, JudgeError> {
+    let most = question.last.unwrap_or(usize::MAX);
+    let counts: Vec<usize> = raws.iter().map(|raw| raw.points.len().min(most)).collect();
+    refuse_too_many_values(&counts)?;
     let series: Vec<HistorySeries> =
         raws.into_iter().map(|raw| judge_one(raw, question)).collect::<Result<_, JudgeError>>()?;
     warnings.extend(one_sided(&series));
@@ -167,6 +173,22 @@ pub(crate) fn judge_series(
         series,
         warnings,
     })
+}
+
+/// Refuses series of so many values each that would take longer together than [`SQUARES_MOST`]
+/// says.
+fn refuse_too_many_values(counts: &[usize]) -> Result<(), JudgeError> {
+    let squares: f64 = counts.iter().map(|&count| (count as f64).powi(2)).sum();
+    if squares <= SQUARES_MOST {
+        return Ok(());
+    }
+    let longest = counts.iter().copied().max().unwrap_or_default();
+    let last = (SQUARES_MOST / counts.len() as f64).sqrt() as usize;
+    Err(JudgeError::History(format!(
+        "{} series of up to {longest} values would take many minutes; --last {last} takes the \
+         latest of each, and --metric, --load, --clients and --where fewer series",
+        counts.len()
+    )))
 }
 
 fn judge_one(mut raw: Raw, question: &HistoryQuestion) -> Result<HistorySeries, JudgeError> {
@@ -673,4 +695,20 @@ fn one_sided(series: &[HistorySeries]) -> Option<Warning> {
         worse.len() + better.len()
     );
     Some(Warning::new(Severity::Caution, "one-sided", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 1 900 series each was within its limit, and all of them took a day.
+    #[test]
+    fn more_values_than_can_be_judged_are_refused_with_what_takes_fewer() {
+        let error = refuse_too_many_values(&[9_000; 26]).unwrap_err().to_string();
+        assert!(error.contains("26 series of up to 9000 values"), "{error}");
+        assert!(error.contains("--last 8770 takes"), "{error}");
+        for counts in [&[8_770; 26][..], &[10_000; 20], &[400; 10_000]] {
+            assert!(refuse_too_many_values(counts).is_ok());
+        }
+    }
 }
