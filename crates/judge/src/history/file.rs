@@ -862,6 +862,19 @@ mod tests {
         series.points.iter().map(|point| point.value).collect()
     }
 
+    #[test]
+    fn dashes_of_all_widths_are_blanks() {
+        for dash in ["-", "–", "—", "−", "N/A"] {
+            let row = |day: u32| match day % 5 {
+                0 => format!("| 2026-01-{day:02} | {dash} |\n"),
+                _ => format!("| 2026-01-{day:02} | {day}.5 ms |\n"),
+            };
+            let rows: String = (1..=14).map(row).collect();
+            let values = points(&format!("| Date | p95 latency |\n| --- | --- |\n{rows}"));
+            assert_eq!((values.len(), values[0]), (12, 1.5), "{dash}");
+        }
+    }
+
     fn refused(text: &str) -> String {
         of_file("f.csv", text, &HistoryQuestion::of_figures(&[])).unwrap_err().to_string()
     }

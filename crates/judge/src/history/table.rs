@@ -274,7 +274,7 @@ impl<'a> Table<'a> {
 }
 
 pub(super) fn is_blank(cell: &str) -> bool {
-    let plain = cell.trim().trim_start_matches(['+', '-']).to_ascii_lowercase();
+    let plain = cell.trim().trim_start_matches(['+', '-', '–', '—', '−']).to_ascii_lowercase();
     BLANKS.contains(&plain.as_str())
 }
 
