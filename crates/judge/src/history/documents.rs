@@ -17,6 +17,7 @@ use super::kinds::{
 };
 use super::namesakes::Namesakes;
 use super::table;
+use super::when::{self, Moment};
 
 /// A commit is known by so many letters.
 pub(super) const COMMIT_LETTERS: usize = 12;
@@ -57,6 +58,11 @@ pub(super) fn google_cells(bench: &Value) -> Result<(NamedCells, NamedCells), St
     }
     Ok((cells, counters))
 }
+
+/// So many runs, and such a share of them, whose commit is older than that of some run before, make
+/// another order.
+const BEHIND_LEAST: usize = 3;
+const BEHIND_SHARE: f64 = 0.1;
 
 /// What pytest-benchmark tells of one benchmark, and what its owner does.
 ///
@@ -116,6 +122,30 @@ pub(super) fn entry_rows(
         rows.push(cells.map(|(name, cell)| (name.to_owned(), cell)).to_vec());
     }
     Ok(rows)
+}
+
+/// When the commit of a run was made.
+pub(super) fn commit_time(run: &Value) -> Option<&str> {
+    Some(run.get("commit")?.get("timestamp")?.as_str()?.trim())
+}
+
+/// Whether the runs of a suite were measured in quite another order than that of their commits: a
+/// branch that is merged has a few commits that are older than those before.
+pub(super) fn are_commits_at_odds(runs: &[Value]) -> bool {
+    let times = runs.iter().map(|run| {
+        let date = run.get("date")?.as_f64()?;
+        let Moment::At(at) = when::parse(commit_time(run)?)? else { return None };
+        Some((date, at))
+    });
+    let Some(mut times) = times.collect::<Option<Vec<(f64, i64)>>>() else { return false };
+    times.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut latest = i64::MIN;
+    let behind = times.iter().filter(|(_, time)| {
+        latest = latest.max(*time);
+        *time < latest
+    });
+    let behind = behind.count();
+    behind >= BEHIND_LEAST && behind as f64 > BEHIND_SHARE * times.len() as f64
 }
 
 /// What pyperf tells of one benchmark: the median of what all its processes have measured, blank

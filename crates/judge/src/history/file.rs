@@ -862,6 +862,42 @@ mod tests {
         series.points.iter().map(|point| point.value).collect()
     }
 
+    /// Runs of 2017 to 2025 that were measured in any order: a change to the worse was one to the
+    /// better.
+    #[test]
+    fn runs_measured_in_another_order_than_their_commits_are_no_series() {
+        let text = |measured: &dyn Fn(u64) -> u64| {
+            let run = |at: u64| {
+                let date = 1_767_225_600_000 + 86_400_000 * measured(at);
+                format!(
+                    "{{\"commit\":{{\"id\":\"c{at}\",\"timestamp\":\"2020-01-{:02}T00:00:00Z\\n\"}},\
+                     \"date\":{date},\"tool\":\"customSmallerIsBetter\",\"benches\":[{{\"name\":\"b\",\
+                     \"value\":{},\"unit\":\"s\"}}]}}",
+                    1 + at,
+                    2 + at / 10
+                )
+            };
+            let runs: Vec<String> = (0..20).map(run).collect();
+            format!("{{\"entries\":{{\"S\":[{}]}}}}", runs.join(","))
+        };
+        let jumbled = text(&|at| at * 7 % 20);
+        assert!(refused(&jumbled).contains("\"date\" and \"commit.timestamp\" tell two orders"));
+        for order in ["commit.timestamp", "date"] {
+            let question = HistoryQuestion {
+                file: FileAsked {
+                    order: Some(OrderAsked::Column(order.to_owned())),
+                    ..FileAsked::default()
+                },
+                ..HistoryQuestion::of_figures(&[])
+            };
+            let history = of_file("f", &jumbled, &question).unwrap();
+            let is_sorted = history.series[0].points.is_sorted_by_key(|point| point.value as u64);
+            assert_eq!(is_sorted, order != "date");
+        }
+        let merged = text(&|at| if at == 5 { 7 } else { at });
+        assert_eq!(points(&merged).len(), 20, "one commit that is older than the one before");
+    }
+
     #[test]
     fn dashes_of_all_widths_are_blanks() {
         for dash in ["-", "–", "—", "−", "N/A"] {

@@ -28,8 +28,8 @@ use crate::error::JudgeError;
 
 use super::counters::{GOOGLE_FIGURES, without_skipped};
 use super::documents::{
-    COMMIT_LETTERS, asv_values, bench_name, entry_rows, google_cells, prometheus_labels,
-    prometheus_sample, pyperf_cells, pytest_cells,
+    COMMIT_LETTERS, are_commits_at_odds, asv_values, bench_name, commit_time, entry_rows,
+    google_cells, prometheus_labels, prometheus_sample, pyperf_cells, pytest_cells,
 };
 use super::endings;
 use super::failures;
@@ -353,10 +353,15 @@ impl Rows {
                      own."
                 )
             }));
+            let are_at_odds = are_commits_at_odds(runs);
             for (index, run) in runs.iter().enumerate() {
                 let run_place = format!("{suite:?}, run {}", index + 1);
-                let rows = entry_rows(suite, run, &namesakes)
+                let mut rows = entry_rows(suite, run, &namesakes)
                     .map_err(|what| format!("{run_place}: {what}"))?;
+                if let Some(time) = commit_time(run).filter(|_| are_at_odds) {
+                    let cell = ("commit.timestamp".to_owned(), time.to_owned());
+                    rows.iter_mut().for_each(|row| row.push(cell.clone()));
+                }
                 if rows.is_empty() {
                     let date = run.get("date").and_then(text_of).unwrap_or_default();
                     self.runs_without_rows.push(RunWithoutRows { place: run_place, date });
