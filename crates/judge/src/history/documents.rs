@@ -110,18 +110,35 @@ pub(super) fn entry_rows(
         let unit = text_at(bench, "unit")?.unwrap_or_default();
         // Some tools write a second figure behind the unit.
         let unit = unit.split(['\t', '\n']).next().unwrap_or_default().trim();
+        let (kind, unit) = kind_and_unit(unit);
+        let mut name = namesakes.bench_name(cell_at(bench, "name")?.unwrap_or_default(), bench);
+        if !name.contains(&kind) {
+            name = format!("{name} {kind}");
+        }
         let cells = [
             ("date", date.clone()),
             ("commit", commit.clone()),
             ("suite", suite.to_owned()),
-            ("bench", namesakes.bench_name(cell_at(bench, "name")?.unwrap_or_default(), bench)),
+            ("bench", name),
             ("value", cell_at(bench, "value")?.unwrap_or_default()),
-            ("unit", unit.to_owned()),
+            ("unit", unit),
             ("better", better.to_owned()),
         ];
         rows.push(cells.map(|(name, cell)| (name.to_owned(), cell)).to_vec());
     }
     Ok(rows)
+}
+
+/// What Go's `ReportMetric` writes into one word, as `p99_ms/op`: what is measured, which may be
+/// nothing, and its unit.
+fn kind_and_unit(unit: &str) -> (String, String) {
+    let unit = unit.replace("_per_", "/");
+    match unit.rsplit_once(['_', '-']) {
+        Some((kind, own)) if own.starts_with(char::is_alphabetic) => {
+            (kind.to_owned(), own.to_owned())
+        }
+        _ => (String::new(), unit),
+    }
 }
 
 /// When the commit of a run was made.

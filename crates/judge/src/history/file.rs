@@ -898,6 +898,37 @@ mod tests {
         assert_eq!(points(&merged).len(), 20, "one commit that is older than the one before");
     }
 
+    /// Go's `ReportMetric` makes one word of what is measured and its unit.
+    #[test]
+    fn units_of_one_word_with_what_is_measured_are_read() {
+        let bench = |(name, unit): (&str, &str)| {
+            format!("{{\"name\":\"{name}\",\"value\":3,\"unit\":\"{unit}\"}}")
+        };
+        let benches = [
+            ("q", "p50_ms/op"),
+            ("q", "p99_ms/op"),
+            ("w - p95-ns", "p95-ns"),
+            ("r", "rows_per_sec"),
+            ("plain", "ns/op"),
+        ];
+        let benches = benches.map(bench).join(",");
+        let run = |day: u64| {
+            let date = 1_767_225_600_000 + 86_400_000 * day;
+            format!(
+                "{{\"commit\":{{\"id\":\"a\"}},\"date\":{date},\"tool\":\"go\",\"benches\":[{benches}]}}"
+            )
+        };
+        let runs: Vec<String> = (0..3).map(run).collect();
+        let text = format!("{{\"entries\":{{\"S\":[{}]}}}}", runs.join(","));
+        let history = of_file("data.js", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+        let mut names: Vec<&str> = history.series.iter().map(|one| one.name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names.len(), 5, "{names:?}");
+        for (name, expected) in names.iter().zip(["plain", "q p50", "q p99", "r", "w - p95-ns"]) {
+            assert!(name.contains(expected), "{names:?}");
+        }
+    }
+
     #[test]
     fn dashes_of_all_widths_are_blanks() {
         for dash in ["-", "–", "—", "−", "N/A"] {
