@@ -16,6 +16,9 @@ impl ExecutionParameters<'_> {
     /// The first parameter, from 1, with a text that is none in the character set of the client:
     /// the engine has UTF-8 alone, and everything is some text in latin1.
     pub(crate) fn first_wrong_text(&self) -> Option<usize> {
+        if self.charset == Charset::Latin1 {
+            return None;
+        }
         let mut values =
             (0..self.parameters.count()).map(|at| self.parameters.get(self.values, at));
         let wrong = values.position(|value| {

@@ -41,7 +41,7 @@ use dbdyno_model::{DeadlockCluster, DeadlockParty};
 
 pub use findings::{DeadlockGap, DeadlockTelling};
 use lines::{Line, each_line};
-use order::{Order, Unit};
+use order::{Order, Unit, begins_with_date};
 use parting::ReadersBySource;
 pub use repair::LogRepair;
 use repair::{RepairedText, repaired_texts, without_markup};
@@ -277,24 +277,29 @@ pub fn deadlock_clusters(text: &str) -> Vec<DeadlockCluster> {
 #[derive(Default)]
 struct BrokenMentions {
     lines: Vec<usize>,
-    /// The line before, its number, and whether it speaks of one by itself.
-    last: (String, usize, bool),
+    /// The line before, and its number.
+    last: String,
+    number: usize,
 }
 
 impl BrokenMentions {
     fn pass_line(&mut self, line: &Line<'_>) {
-        let text = text_beginning(line.text, LOOKED_AT_MOST);
-        let is_told = speaks_of_deadlock(text);
-        let (last, number, was_told) = std::mem::take(&mut self.last);
-        let joints = ["", " "].map(|joint| format!("{last}{joint}{}", text.trim_end()));
-        let is_broken = !is_told && !was_told && !last.is_empty();
-        if is_broken
-            && self.lines.len() < MENTIONS_MOST
-            && joints.iter().any(|it| speaks_of_deadlock(it))
-        {
-            self.lines.push(number);
+        let text = text_beginning(line.text, LOOKED_AT_MOST).trim_end();
+        // Most lines of a log begin with a time, and go on with no other.
+        let may_go_on = !self.last.is_empty() && !begins_with_date(text);
+        if may_go_on && self.lines.len() < MENTIONS_MOST && self.is_broken_before(text) {
+            self.lines.push(self.number);
         }
-        self.last = (text.trim_end().to_owned(), line.number, is_told);
+        self.last.clear();
+        self.last.push_str(text);
+        self.number = line.number;
+    }
+
+    fn is_broken_before(&self, next: &str) -> bool {
+        let joints = ["", " "].map(|joint| format!("{}{joint}{next}", self.last));
+        joints.iter().any(|whole| speaks_of_deadlock(whole))
+            && !speaks_of_deadlock(&self.last)
+            && !speaks_of_deadlock(next)
     }
 }
 

@@ -28,6 +28,11 @@ const GOOGLE_MESSAGES: [&str; 2] = ["error_message", "skip_message"];
 /// Tools of github-action-benchmark of which more is better, as its own charts have it.
 const BIGGER_IS_BETTER: [&str; 2] = ["benchmarkjs", "pytest"];
 
+/// So many runs, and such a share of them, whose commit is older than that of some run before, make
+/// another order.
+const BEHIND_LEAST: usize = 3;
+const BEHIND_SHARE: f64 = 0.1;
+
 /// Columns and what stands there.
 pub(super) type NamedCells = Vec<(String, String)>;
 
@@ -58,11 +63,6 @@ pub(super) fn google_cells(bench: &Value) -> Result<(NamedCells, NamedCells), St
     }
     Ok((cells, counters))
 }
-
-/// So many runs, and such a share of them, whose commit is older than that of some run before, make
-/// another order.
-const BEHIND_LEAST: usize = 3;
-const BEHIND_SHARE: f64 = 0.1;
 
 /// What pytest-benchmark tells of one benchmark, and what its owner does.
 ///

@@ -701,7 +701,7 @@ fn one_sided(series: &[HistorySeries]) -> Option<Warning> {
 mod tests {
     use super::*;
 
-    /// Of 1 900 series each was within its limit, and all of them took a day.
+    /// Of 1 900 series each was within its limit, and all of them together had none.
     #[test]
     fn more_values_than_can_be_judged_are_refused_with_what_takes_fewer() {
         let error = refuse_too_many_values(&[9_000; 26]).unwrap_err().to_string();
