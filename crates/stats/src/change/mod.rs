@@ -82,6 +82,10 @@ pub(crate) const CHANGE_VALUES_MOST: usize = 10_000;
 /// other have heavier tails than what steps are tested against.
 const SPREAD_SHARE: f64 = 0.25;
 
+/// So many values that lie surely on their side of a step, on each side, tell how far its levels
+/// overlap.
+const SURE_VALUES_LEAST: usize = 8;
+
 /// What is asked of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeOptions {
@@ -270,6 +274,9 @@ fn level(values: &[f64], scaled: &[f64], levelled: &[f64]) -> f64 {
 /// The step at `first` in `values`: its size, the chance that a value after it lies above one
 /// before it, and the places that it may have. Steps of so many standard deviations of the noise
 /// as `least_found` are found.
+///
+/// Values between the places that a step may have are of the old level or of the new one: where
+/// there are enough others, they make no two levels overlap.
 fn size_and_place(
     values: &[f64],
     first: usize,
@@ -283,7 +290,15 @@ fn size_and_place(
     let z = place::step_size(values, first) / error;
     let SelectedSize { size, share } =
         SelectedSize::from_interval(size, SHOWN_CONFIDENCE, z, least_found / error);
-    (size, above, place::place_range(values, first, correlation, share, seed))
+    let (earliest, latest) = place::place_range(values, first, correlation, share, seed);
+    let sure = (&before[..earliest.min(first)], &after[latest.max(first) - first..]);
+    let above = if sure.0.len().min(sure.1.len()) < SURE_VALUES_LEAST {
+        above
+    } else {
+        let (_, of_sure) = size::estimate_shift(sure.0, sure.1, SHOWN_CONFIDENCE, correlation);
+        if (of_sure - 0.5).abs() > (above - 0.5).abs() { of_sure } else { above }
+    };
+    (size, above, (earliest, latest))
 }
 
 /// The latest change of the noise around the levels of `changes` by a factor of three and more.

@@ -130,6 +130,35 @@ fn rounding_does_not_make_a_size_next_to_nothing() {
     assert!(found > 120 && reach_zero <= found / 50, "{reach_zero} of {found}");
 }
 
+/// The latest 20 of a stranger's 74 times are a twenty-fifth up. The step was put four values too
+/// early, and those four made the levels overlap: no alarm.
+#[test]
+fn a_step_that_is_put_a_little_early_alarms() {
+    let values = [
+        165.1, 168.1, 167.9, 170.6, 174.9, 167.8, 167.5, 168.3, 164.6, 165.3, 165.4, 157.4, 158.4,
+        164.9, 164.8, 164.9, 164.5, 169.4, 151.5, 165.1, 157.3, 165.0, 161.0, 137.9, 158.0, 154.5,
+        164.2, 160.5, 164.8, 164.4, 134.2, 165.0, 165.7, 157.5, 161.4, 165.1, 165.3, 160.5, 165.2,
+        167.7, 165.2, 164.1, 165.2, 164.2, 168.5, 168.4, 167.8, 150.0, 165.1, 164.8, 176.0, 164.4,
+        164.6, 168.1, 174.7, 171.3, 175.1, 170.5, 175.3, 175.1, 171.2, 174.6, 170.7, 172.0, 172.5,
+        173.2, 173.8, 175.5, 173.8, 174.9, 154.2, 171.1, 174.4, 171.8,
+    ];
+    let options = ChangeOptions::with_budget(0.02);
+    let shifts = change_points(&values, &options).unwrap().shifts;
+    let [shift] = &shifts[..] else { panic!("{shifts:?}") };
+    assert!(shift.first < 54 && shift.weight == ShiftWeight::Alarm, "{shift:?}");
+}
+
+/// Four of five values of the new level lie beyond one of the old one.
+#[test]
+fn levels_that_overlap_seldom_alarm() {
+    let options = ChangeOptions { superiority: 0.9, ..options() };
+    let alarms = share(100, |index| {
+        let shifts = change_points(&step(Shape::Noise(0.0), (50, 25), 1.19, index), &options);
+        shifts.unwrap().shifts.iter().any(|shift| shift.weight == ShiftWeight::Alarm)
+    });
+    assert!(alarms <= 0.2, "{alarms}");
+}
+
 #[test]
 fn a_level_that_comes_and_goes_is_two_changes() {
     let found = share(40, |index| {
