@@ -134,7 +134,7 @@ pub(super) fn entry_rows(
 fn kind_and_unit(unit: &str) -> (String, String) {
     let unit = unit.replace("_per_", "/");
     match unit.rsplit_once(['_', '-']) {
-        Some((kind, own)) if own.starts_with(char::is_alphabetic) => {
+        Some((kind, own)) if own.starts_with(|c: char| c.is_alphabetic() || c == '%') => {
             (kind.to_owned(), own.to_owned())
         }
         _ => (String::new(), unit),

@@ -909,6 +909,7 @@ mod tests {
             ("q", "p99_ms/op"),
             ("w - p95-ns", "p95-ns"),
             ("r", "rows_per_sec"),
+            ("s", "drop_rate_%"),
             ("plain", "ns/op"),
         ];
         let benches = benches.map(bench).join(",");
@@ -923,8 +924,9 @@ mod tests {
         let history = of_file("data.js", &text, &HistoryQuestion::of_figures(&[])).unwrap();
         let mut names: Vec<&str> = history.series.iter().map(|one| one.name.as_str()).collect();
         names.sort_unstable();
-        assert_eq!(names.len(), 5, "{names:?}");
-        for (name, expected) in names.iter().zip(["plain", "q p50", "q p99", "r", "w - p95-ns"]) {
+        let expected = ["plain", "q p50", "q p99", "r", "s drop_rate", "w - p95-ns"];
+        assert_eq!(names.len(), expected.len(), "{names:?}");
+        for (name, expected) in names.iter().zip(expected) {
             assert!(name.contains(expected), "{names:?}");
         }
     }
@@ -1304,6 +1306,10 @@ mod tests {
             (
                 "[ 1s ] thds: 8 tps: 1.00 qps: 2.00 (r/w/o: 1/2/3) lat (ms,95%): 9.9 err/s: 0.00\n",
                 "sysbench",
+            ),
+            (
+                "Benchmark           Mode  Cnt  Score   Error  Units\nA.b  thrpt  5  9.1 ± 0.1 ops/s\n",
+                "JMH",
             ),
             ("[OVERALL], RunTime(ms), 10110\n[READ], Operations, 504\n", "YCSB"),
             ("Vuser 1:TEST RESULT : System achieved 12 NOPM from 28 PostgreSQL TPM\n", "HammerDB"),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::asked::OrderAsked;
 
 /// How lines begin that tools print, and whose they are.
-const BEGINS: [(&str, &str); 16] = [
+const BEGINS: [(&str, &str); 17] = [
     ("sysbench ", "sysbench"),
     ("pgbench (", "pgbench"),
     ("transaction type: ", "pgbench"),
@@ -18,6 +18,7 @@ const BEGINS: [(&str, &str); 16] = [
     ("[OVERALL], ", "YCSB"),
     ("Vuser ", "HammerDB"),
     ("goos: ", "`go test -bench`"),
+    ("Benchmark  ", "JMH, which has a table with -rf csv"),
     ("Benchmark", "`go test -bench`"),
     ("name  ", "benchstat"),
     ("test ", "`cargo bench`"),
@@ -28,9 +29,10 @@ const BEGINS: [(&str, &str); 16] = [
     ("name,iterations,real_time,cpu_time,", "Google Benchmark in CSV"),
 ];
 /// What else such a line has, where it may stand in a table as well.
-const HAS: [(&str, &str); 9] = [
+const HAS: [(&str, &str); 10] = [
     ("[ ", " thds: "),
     ("Vuser ", "RESULT"),
+    ("Benchmark  ", " Mode  Cnt "),
     ("Benchmark", " ns/op"),
     ("name  ", " delta"),
     ("test ", " ns/iter "),
