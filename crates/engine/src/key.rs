@@ -257,7 +257,7 @@ mod tests {
     }
 
     const KINDS: [ValueType; 3] =
-        [ValueType::BIGINT, ValueType::Text { most: 99 }, ValueType::Timestamp];
+        [ValueType::BIGINT, ValueType::Text { most: 99 }, ValueType::TIMESTAMP];
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]

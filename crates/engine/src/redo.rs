@@ -298,7 +298,9 @@ fn push_spec(into: &mut Vec<u8>, spec: &TableSpec) {
             ValueType::Int { bytes, signed } => (0, u32::from(bytes) << 8 | u32::from(signed)),
             ValueType::Decimal { digits, scale } => (1, u32::from(digits) << 8 | u32::from(scale)),
             ValueType::Text { most } => (2, most),
-            ValueType::Timestamp => (3, 0),
+            // Those of older logs, which have 0 here, kept every digit.
+            ValueType::Timestamp { digits } => (3, u32::from(6_u8.saturating_sub(digits))),
+            ValueType::Date => (4, 0),
         };
         into.push(kind);
         push_number(into, u64::from(parameter));
@@ -402,7 +404,8 @@ impl<'a> Reader<'a> {
             0 => ValueType::Int { bytes: high?, signed: low == 1 },
             1 => ValueType::Decimal { digits: high?, scale: low },
             2 => ValueType::Text { most: parameter },
-            3 => ValueType::Timestamp,
+            3 => ValueType::Timestamp { digits: 6_u8.checked_sub(parameter.try_into().ok()?)? },
+            4 => ValueType::Date,
             _ => return None,
         };
         Some(ColumnSpec { name, kind, nullable: self.byte()? == 1, default: self.value()? })
@@ -439,7 +442,8 @@ mod tests {
             ColumnSpec::required("a", ValueType::Int { bytes: 3, signed: false }),
             ColumnSpec::optional("b", ValueType::Text { most: 300 }),
             ColumnSpec::required("c", ValueType::Decimal { digits: 12, scale: 4 }),
-            ColumnSpec::required("d", ValueType::Timestamp),
+            ColumnSpec::required("d", ValueType::Timestamp { digits: 3 }),
+            ColumnSpec::required("e", ValueType::Date),
         ];
         let defaults = [Value::Int(7), Value::Text(b"x".to_vec()), Value::Decimal(1 << 38)];
         for (column, default) in columns.iter_mut().zip(defaults) {

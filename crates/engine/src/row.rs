@@ -103,7 +103,7 @@ impl Layout {
                 (Datum::Text(bytes), ValueType::Text { .. }) => into.extend_from_slice(bytes),
                 (Datum::Int(number), ValueType::Int { .. })
                 | (Datum::Decimal(number), ValueType::Decimal { .. })
-                | (Datum::Timestamp(number), ValueType::Timestamp) => {
+                | (Datum::Timestamp(number), ValueType::Timestamp { .. } | ValueType::Date) => {
                     into[slot..slot + 8].copy_from_slice(&number.to_le_bytes());
                 }
                 (value, kind) => unreachable!("{value:?} in a column of {kind}"),
@@ -210,7 +210,7 @@ mod tests {
         prop_oneof![
             any::<i64>().prop_map(|number| (ValueType::BIGINT, Value::Int(number))),
             any::<i64>().prop_map(move |units| (money, Value::Decimal(units))),
-            any::<i64>().prop_map(|us| (ValueType::Timestamp, Value::Timestamp(us))),
+            any::<i64>().prop_map(|us| (ValueType::TIMESTAMP, Value::Timestamp(us))),
             vec(any::<u8>(), 0..300).prop_map(move |bytes| (text, Value::Text(bytes))),
             Just((text, Value::Null)),
             Just((ValueType::BIGINT, Value::Null)),

@@ -6,6 +6,7 @@
 //!   Decimal     Decimal(i64)     Decimal(i64)      in units of 10^-scale of the column
 //!   Text        Text(Vec<u8>)    Text(&[u8])       bytes; they compare as bytes
 //!   Timestamp   Timestamp(i64)   Timestamp(i64)    µs since 1970, UTC
+//!   Date        Timestamp(i64)   Timestamp(i64)    µs at which the day begins
 //!               Null             Null              below everything else
 //! ```
 //!
@@ -14,6 +15,9 @@
 //! [`Datum`]; what keys are made of keeps it.
 
 use std::fmt;
+
+/// Microseconds of a day, for [`ValueType::Date`].
+pub const US_PER_DAY: i64 = 86_400_000_000;
 
 /// What values a column takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +42,12 @@ pub enum ValueType {
         most: u32,
     },
     /// Microseconds since 1970, UTC.
-    Timestamp,
+    Timestamp {
+        /// Digits behind the second, 0 to 6: values have no more.
+        digits: u8,
+    },
+    /// Days, as the microseconds since 1970 at which they begin.
+    Date,
 }
 
 /// One value, owned.
@@ -101,12 +110,18 @@ impl Datum<'_> {
 impl ValueType {
     /// Whole numbers of 64 bits.
     pub const BIGINT: ValueType = ValueType::Int { bytes: 8, signed: true };
+    /// Points in time to the microsecond.
+    pub const TIMESTAMP: ValueType = ValueType::Timestamp { digits: 6 };
 
     /// Whether a column of this kind may hold the value. NULL is a matter of the column.
     #[inline]
     pub(crate) fn accepts_value(self, value: Datum<'_>) -> bool {
         match (self, value) {
-            (_, Datum::Null) | (ValueType::Timestamp, Datum::Timestamp(_)) => true,
+            (_, Datum::Null) => true,
+            (ValueType::Timestamp { digits }, Datum::Timestamp(us)) => {
+                us % 10_i64.pow(6_u8.saturating_sub(digits).into()) == 0
+            }
+            (ValueType::Date, Datum::Timestamp(us)) => us % US_PER_DAY == 0,
             (ValueType::Int { bytes, signed }, Datum::Int(number)) => {
                 let most = i64::MAX >> (64 - 8 * u32::from(bytes));
                 let (least, most) = match (signed, bytes) {
@@ -133,7 +148,7 @@ impl ValueType {
     pub(crate) fn of_number(self, number: i64) -> Datum<'static> {
         match self {
             ValueType::Decimal { .. } => Datum::Decimal(number),
-            ValueType::Timestamp => Datum::Timestamp(number),
+            ValueType::Timestamp { .. } | ValueType::Date => Datum::Timestamp(number),
             ValueType::Int { .. } | ValueType::Text { .. } => Datum::Int(number),
         }
     }
@@ -155,7 +170,10 @@ impl fmt::Display for ValueType {
                 write!(f, "numbers of {digits} digits, {scale} of them after the point")
             }
             ValueType::Text { most } => write!(f, "up to {most} characters of text"),
-            ValueType::Timestamp => f.write_str("timestamps"),
+            ValueType::Timestamp { digits } => {
+                write!(f, "timestamps with {digits} digits behind the second")
+            }
+            ValueType::Date => f.write_str("days"),
         }
     }
 }

@@ -44,7 +44,7 @@ const RESTART: u64 = 130;
 fn spec() -> TableSpec {
     let columns = vec![
         ColumnSpec::optional("a", ValueType::BIGINT),
-        ColumnSpec::optional("b", ValueType::Timestamp),
+        ColumnSpec::optional("b", ValueType::TIMESTAMP),
         ColumnSpec::optional("k", ValueType::Decimal { digits: 18, scale: 2 }),
         ColumnSpec::optional("u", ValueType::BIGINT),
         ColumnSpec::optional("c", ValueType::Text { most: 40 }),

@@ -52,6 +52,21 @@ impl<'a> Telling<'a> {
     pub(crate) fn answer_result(&self) -> AnswerResult {
         self.told
     }
+
+    #[inline]
+    fn put_shown(&mut self, value: &Operand<'_>) {
+        self.answers.put_formatted(format_args!("{value}"));
+    }
+
+    /// A number in a column whose numbers have at least so many digits behind the point.
+    #[inline]
+    fn put_decimal(&mut self, units: i128, has: u8, scale: u8) {
+        let more = 10_i128.checked_pow(scale.saturating_sub(has).into());
+        match more.and_then(|more| units.checked_mul(more)) {
+            Some(units) => self.put_shown(&Operand::Decimal(units, scale.max(has))),
+            None => self.told = AnswerResult::OutOfRange,
+        }
+    }
 }
 
 impl Sink for Telling<'_> {
@@ -71,12 +86,27 @@ impl Sink for Telling<'_> {
         match (value, kind) {
             (Operand::Null, _) => self.answers.null(),
             (Operand::Int(number), ColumnType::Int) => self.answers.int(*number),
-            (Operand::Timestamp(us), ColumnType::DateTime) => {
+            (Operand::Timestamp(us, _), ColumnType::DateTime(_))
+            | (Operand::Date(us), ColumnType::Date)
+                if self.form == ValueForm::Binary =>
+            {
                 self.answers.date_time(parts_of_time(*us));
             }
-            (_, ColumnType::Int | ColumnType::DateTime) => self.told = AnswerResult::OutOfRange,
+            (Operand::Timestamp(us, _), ColumnType::DateTime(digits)) => {
+                self.put_shown(&Operand::Timestamp(*us, digits));
+            }
+            (Operand::Date(_), ColumnType::Date) => self.put_shown(value),
+            (_, ColumnType::Int | ColumnType::DateTime(_) | ColumnType::Date) => {
+                self.told = AnswerResult::OutOfRange;
+            }
+            (Operand::Int(number), ColumnType::Decimal(scale)) => {
+                self.put_decimal(i128::from(*number), 0, scale);
+            }
+            (Operand::Decimal(units, has), ColumnType::Decimal(scale)) => {
+                self.put_decimal(*units, *has, scale);
+            }
             (Operand::Text(text), _) => self.answers.put_text(&self.charset.write(text)),
-            (shown, _) => self.answers.put_formatted(format_args!("{shown}")),
+            (shown, _) => self.put_shown(shown),
         }
     }
 
@@ -147,7 +177,8 @@ fn kind(kind: ColumnKind, charset: Charset) -> ColumnType {
         ColumnKind::Int => ColumnType::Int,
         ColumnKind::Decimal(scale) => ColumnType::Decimal(scale),
         ColumnKind::Text(most) => ColumnType::Text(collation, most.saturating_mul(width)),
-        ColumnKind::Timestamp => ColumnType::DateTime,
+        ColumnKind::Timestamp(digits) => ColumnType::DateTime(digits),
+        ColumnKind::Date => ColumnType::Date,
         ColumnKind::Any => ColumnType::Text(collation, ANY),
     }
 }

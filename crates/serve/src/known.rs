@@ -27,17 +27,19 @@ const MODES: &[&str] = &[
 /// Those of a session at first.
 const MODE: &str = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
                     ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
-const NO_LIMIT: &str = "18446744073709551615";
 const ZONES: &[&str] = &["SYSTEM", "+00:00", "UTC"];
 /// Texts compare as bytes whatever it is called.
 const COLLATIONS: &[&str] = &[
     "latin1_bin",
     "latin1_swedish_ci",
     "utf8mb4_0900_ai_ci",
+    "utf8mb4_0900_bin",
     "utf8mb4_bin",
     "utf8mb4_general_ci",
     "utf8mb4_unicode_ci",
 ];
+/// What clients set beside their own: it would be that of new databases, of which there are none.
+const CHARSETS_OF_SERVER: &[&str] = &["utf8mb4", "utf8mb3", "utf8", "latin1", "ascii", "binary"];
 const RESULTS: &[&str] = &["latin1", "utf8mb4", "utf8mb3", "utf8", "ascii", "binary", ""];
 
 /// All of them, for a server with these settings.
@@ -56,11 +58,11 @@ pub(crate) fn known_variables(settings: &Settings) -> Arc<[KnownVariable]> {
         one_of("character_set_connection", "utf8mb4", Charset::NAMES),
         fixed("character_set_database", "utf8mb4"),
         one_of("character_set_results", "utf8mb4", RESULTS),
-        fixed("character_set_server", "utf8mb4"),
+        one_of("character_set_server", "utf8mb4", CHARSETS_OF_SERVER),
         fixed("character_set_system", "utf8mb3"),
         one_of("collation_connection", "utf8mb4_general_ci", COLLATIONS),
-        fixed("collation_database", "utf8mb4_general_ci"),
-        fixed("collation_server", "utf8mb4_general_ci"),
+        fixed("collation_database", "utf8mb4_bin"),
+        one_of("collation_server", "utf8mb4_bin", COLLATIONS),
         switch("foreign_key_checks", "ON"),
         fixed("have_ssl", if settings.security.is_some() { "YES" } else { "DISABLED" }),
         fixed("init_connect", ""),
@@ -82,11 +84,9 @@ pub(crate) fn known_variables(settings: &Settings) -> Arc<[KnownVariable]> {
         KnownVariable { name: "sql_mode", value: MODE.to_owned(), takes: Takes::AnyOf(MODES) },
         one_of("sql_quote_show_create", "ON", &["ON", "1"]),
         one_of("sql_safe_updates", "OFF", &["OFF", "0"]),
-        one_of("sql_select_limit", NO_LIMIT, &[NO_LIMIT]),
+        number("sql_select_limit", u64::MAX),
         fixed("system_time_zone", "UTC"),
         one_of("time_zone", "SYSTEM", ZONES),
-        fixed("transaction_read_only", "OFF"),
-        fixed("tx_read_only", "OFF"),
         switch("unique_checks", "ON"),
         fixed("version", &settings.version),
         fixed("version_comment", "dbdyno reference engine"),

@@ -15,25 +15,26 @@ fn rows_are_the_same_as_text_and_as_bytes() {
     client
         .run(
             "CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, d DECIMAL(8,2), c \
-             CHAR(20), at DATETIME)",
+             CHAR(20), at DATETIME(6), on_day DATE)",
         )
         .unwrap();
     let made = client
         .run(
-            "INSERT INTO t (d, c, at) VALUES (-1.5, 'caf\u{e9}', '2026-11-25 19:30:00.25'), \
-             (NULL, '', NULL), (12345.67, 'x', '1969-12-31')",
+            "INSERT INTO t (d, c, at, on_day) VALUES (-1.5, 'caf\u{e9}', \
+             '2026-11-25 19:30:00.25', '2026-11-25'), (NULL, '', NULL, NULL), (12345.67, 'x', \
+             '1969-12-31', '1969-12-31 23:59:59')",
         )
         .unwrap();
     assert_eq!(made.affected, 3);
-    let asked = "SELECT id, d, c, at, id + 1, d * 2, count(*) FROM t GROUP BY id, d, c, at \
-                 ORDER BY id";
+    let asked = "SELECT id, d, c, at, id + 1, d * 2, count(*), on_day, COALESCE(SUM(d), 0), \
+                 COALESCE(NULL, id) FROM t GROUP BY id, d, c, at, on_day ORDER BY id";
     let text = rows(&mut client, asked);
     assert_eq!(
         text,
         [
-            "1|-1.50|caf\u{e9}|2026-11-25 19:30:00.250000|2|-3.00|1",
-            "2|NULL||NULL|3|NULL|1",
-            "3|12345.67|x|1969-12-31 00:00:00|4|24691.34|1",
+            "1|-1.50|caf\u{e9}|2026-11-25 19:30:00.250000|2|-3.00|1|2026-11-25|-1.50|1",
+            "2|NULL||NULL|3|NULL|1|NULL|0.00|2",
+            "3|12345.67|x|1969-12-31 00:00:00.000000|4|24691.34|1|1969-12-31|12345.67|3",
         ]
     );
     let statement = client.prepare(asked).unwrap();
@@ -45,7 +46,7 @@ fn rows_are_the_same_as_text_and_as_bytes() {
                 Some(text) => String::from_utf8_lossy(text).into_owned(),
                 None => "NULL".to_owned(),
             };
-            (0..7).map(value).collect::<Vec<_>>().join("|")
+            (0..10).map(value).collect::<Vec<_>>().join("|")
         })
         .collect();
     // The client speaks latin1, and kept rows are in its bytes.
@@ -177,6 +178,70 @@ fn what_clients_ask_when_they_connect_is_answered() {
     let columns = ["id|int|NO|PRI|NULL|auto_increment", "k|int|NO||0|"];
     assert_eq!(rows(&mut client, "SHOW COLUMNS FROM t"), columns);
     assert_eq!(rows(&mut client, "SELECT CURRENT_TIMESTAMP"), ["2026-11-25 19:30:00"]);
+    server.stop().unwrap();
+}
+
+/// As MySQL 8.0.33 tells them, but for comments, which are not kept, and statistics.
+#[test]
+fn tables_are_told_in_the_shape_of_mysql() {
+    let server = server();
+    let mut client = connect(&server);
+    client
+        .run(
+            "CREATE TABLE `test`.`t` (id INT PRIMARY KEY COMMENT 'number', c VARCHAR(9) CHARACTER \
+             SET utf8mb4 COLLATE utf8mb4_bin, at DATETIME(3) DEFAULT '2026-11-25', UNIQUE (c), KEY \
+             (id, c), KEY id_2 (c), INDEX (id)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 \
+             COLLATE=utf8mb4_bin COMMENT='kept'",
+        )
+        .unwrap();
+    for (sql, expected) in [
+        ("SHOW FULL TABLES FROM test LIKE 't'", &["t|BASE TABLE"][..]),
+        ("SHOW DATABASES LIKE 'te%'", &["test"]),
+        ("SHOW COLUMNS FROM test.t LIKE 'c%'", &["c|varchar(9)|YES|UNI|NULL|"]),
+        ("DESCRIBE t c", &["c|varchar(9)|YES|UNI|NULL|"]),
+        (
+            "SHOW FULL COLUMNS FROM t FROM test LIKE 'i%'",
+            &["id|int|NULL|NO|PRI|NULL||select,insert,update,references|"],
+        ),
+        (
+            "SHOW INDEX FROM t FROM test",
+            &[
+                "t|0|PRIMARY|1|id|A|NULL|NULL|NULL||BTREE|||YES|NULL",
+                "t|0|c|1|c|A|NULL|NULL|NULL|YES|BTREE|||YES|NULL",
+                "t|1|id|1|id|A|NULL|NULL|NULL||BTREE|||YES|NULL",
+                "t|1|id|2|c|A|NULL|NULL|NULL|YES|BTREE|||YES|NULL",
+                "t|1|id_2|1|c|A|NULL|NULL|NULL|YES|BTREE|||YES|NULL",
+                "t|1|id_3|1|id|A|NULL|NULL|NULL||BTREE|||YES|NULL",
+            ],
+        ),
+        ("SELECT `test`.`t`.`c`, t.id FROM `test`.`t` WHERE test.t.id > 0", &[]),
+    ] {
+        assert_eq!(rows(&mut client, sql), expected, "{sql}");
+    }
+    let made = rows(&mut client, "SHOW CREATE TABLE t").remove(0);
+    let (_, made) = made.split_once('|').unwrap();
+    client.run("DROP TABLE test.t").unwrap();
+    client.run(made).unwrap_or_else(|error| panic!("{made}: {error}"));
+    assert!(rows(&mut client, "SHOW CREATE TABLE t")[0].ends_with(made), "{made}");
+    for sql in ["SELECT 1 FROM elsewhere.t", "SHOW TABLES FROM elsewhere", "DROP TABLE mysql.t"] {
+        assert_eq!(refused(client.run(sql)).0, 1049, "{sql}");
+    }
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_question_without_a_limit_has_that_of_the_session() {
+    let server = server();
+    let mut client = connect(&server);
+    client.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
+    client.run("INSERT INTO t VALUES (1), (2), (3)").unwrap();
+    let all = client.prepare("SELECT id FROM t").unwrap();
+    client.run("SET SQL_SELECT_LIMIT = 2").unwrap();
+    assert_eq!(client.execute(all, &Vec::new()).unwrap().rows, 2);
+    assert_eq!(rows(&mut client, "SELECT id FROM t LIMIT 3").len(), 3);
+    assert_eq!(rows(&mut client, "SELECT max(id) FROM (SELECT id FROM t) AS x"), ["3"]);
+    client.run("SET SQL_SELECT_LIMIT = DEFAULT").unwrap();
+    assert_eq!(client.execute(all, &Vec::new()).unwrap().rows, 3);
     server.stop().unwrap();
 }
 

@@ -20,8 +20,10 @@ pub enum ColumnKind {
     Decimal(u8),
     /// Texts of at most so many characters.
     Text(u32),
-    /// Points in time.
-    Timestamp,
+    /// Points in time, with so many digits behind the second.
+    Timestamp(u8),
+    /// Days.
+    Date,
     /// Not known before there are values, as those of parameters.
     Any,
 }
@@ -39,7 +41,8 @@ impl From<ValueType> for ColumnKind {
             ValueType::Int { .. } => ColumnKind::Int,
             ValueType::Decimal { scale, .. } => ColumnKind::Decimal(scale),
             ValueType::Text { most } => ColumnKind::Text(most),
-            ValueType::Timestamp => ColumnKind::Timestamp,
+            ValueType::Timestamp { digits } => ColumnKind::Timestamp(digits),
+            ValueType::Date => ColumnKind::Date,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::define::execute_definition;
 use crate::error::{Result, SqlError, TOLD_MOST};
 use crate::expr::Params;
 use crate::operand::Operand;
-use crate::parse::{self, Assignment, Snapshot, Statement, Time};
+use crate::parse::{self, Access, Assignment, Characteristics, Scope, Snapshot, Statement, Time};
 use crate::plan::{self, COLUMNS_MOST, Catalog, Table};
 use crate::run::{self, ExecutionInput, Sink};
 use crate::settings::{Autocommit, Settings};
@@ -63,6 +63,8 @@ pub struct StatementDescription {
 struct KeptStatement {
     sql: Box<str>,
     generation: u64,
+    /// Of its answer, where it is planned for so many.
+    rows_most: u64,
     prepared: PreparedStatement,
 }
 
@@ -99,9 +101,7 @@ impl SqlConnection {
         variables: Variables,
     ) -> SqlConnection {
         let session = engine.session();
-        let isolation = engine.design().isolation;
-        let settings =
-            Settings { variables, autocommit: Autocommit::On, isolation, last_number: 0 };
+        let settings = Settings::new(variables, engine.design().isolation);
         SqlConnection { engine, session, clock, prepared: Vec::new(), settings }
     }
 
@@ -133,9 +133,7 @@ impl SqlConnection {
         let isolation = self.engine.design().isolation;
         self.session.set_isolation(isolation);
         self.settings.variables.reset();
-        self.settings.isolation = isolation;
-        self.settings.autocommit = Autocommit::On;
-        self.settings.last_number = 0;
+        self.settings = Settings::new(self.settings.variables.clone(), isolation);
     }
 
     /// Reads and plans a statement; returns its number on this connection.
@@ -162,7 +160,7 @@ impl SqlConnection {
         let is_control = matches!(
             plan,
             Plan::Plain(
-                Statement::Begin(_)
+                Statement::Begin(..)
                     | Statement::Rollback
                     | Statement::RollbackTo(_)
                     | Statement::Savepoint(_)
@@ -223,6 +221,7 @@ impl SqlConnection {
     /// Plans a statement again if what it was planned for may be another now.
     fn renew(&self, kept: &mut KeptStatement) -> Result<()> {
         if kept.generation != self.engine.generation()
+            || kept.rows_most != self.settings.rows_most
             || kept.prepared.variables == parse::Variables::Asked
         {
             *kept = self.keep(&kept.sql)?;
@@ -294,16 +293,22 @@ impl SqlConnection {
     fn keep(&self, sql: &str) -> Result<KeptStatement> {
         // Before it is planned: what changes meanwhile is planned again.
         let generation = self.engine.generation();
-        Ok(KeptStatement { sql: sql.into(), generation, prepared: self.plan(sql)? })
+        let rows_most = self.settings.rows_most;
+        Ok(KeptStatement { sql: sql.into(), generation, rows_most, prepared: self.plan(sql)? })
     }
 
     fn plan(&self, sql: &str) -> Result<PreparedStatement> {
-        let parse::ParsedStatement { statement, marks, time, variables } = parse::parse(sql)?;
+        let parse::ParsedStatement { statement, marks, time, variables, schemas } =
+            parse::parse(sql)?;
+        schemas.iter().try_for_each(|schema| self.use_database(schema))?;
         let catalog = &self.here();
         let mut columns = Arc::default();
         let mut marks = marks;
         let plan = match statement {
-            Statement::Select(select) => {
+            Statement::Select(mut select) => {
+                if let (None, Ok(most)) = (&select.limit, i64::try_from(self.settings.rows_most)) {
+                    select.limit = Some(parse::Expr::Int(most));
+                }
                 let query = plan::plan_select(&select, catalog)?;
                 columns = query.columns.clone();
                 if columns.len() > TOLD_MOST {
@@ -323,7 +328,8 @@ impl SqlConnection {
             Statement::Delete(delete) => Plan::Delete(plan::plan_delete(&delete, catalog)?),
             other => {
                 if let Statement::Show(show) = &other {
-                    columns = show::columns(show::names(show));
+                    let schema = self.settings.variables.value_text("database()");
+                    columns = show::columns(&show::names(show, schema.unwrap_or("engine")));
                 }
                 Plan::Plain(other)
             }
@@ -346,10 +352,55 @@ impl SqlConnection {
         }
         let now = if prepared.time == Time::Asked { whole_seconds_us((self.clock)()) } else { 0 };
         let given = ExecutionInput { params, now };
-        let begins = self.settings.autocommit == Autocommit::Off && !self.session.is_open();
-        if begins && prepared.is_of_rows() {
-            self.session.begin(None)?;
+        self.enter_transaction(prepared)?;
+        let done = self.execute_plan(prepared, given, sink);
+        if !self.session.is_open() {
+            self.session.set_isolation(self.settings.isolation);
         }
+        done
+    }
+
+    /// Begins the transaction of a statement where it begins one, takes over what was said of the
+    /// next one, and sees whether it may write.
+    fn enter_transaction(&mut self, prepared: &PreparedStatement) -> Result<()> {
+        let is_of_rows = prepared.is_of_rows();
+        let begins = self.settings.autocommit == Autocommit::Off && !self.session.is_open();
+        if begins && (is_of_rows || prepared.is_savepoint()) {
+            self.begin(None)?;
+        }
+        let Settings { access, access_of_open, next, .. } = &mut self.settings;
+        let access = if prepared.is_definition() {
+            // It ends the transaction before it.
+            *access
+        } else if self.session.is_open() {
+            *access_of_open
+        } else {
+            next.access.unwrap_or(*access)
+        };
+        if access == Access::ReadOnly && (prepared.is_definition() || prepared.locks_to_write()) {
+            return Err(SqlError::ReadOnlyTransaction);
+        }
+        if is_of_rows && !self.session.is_open() {
+            let Characteristics { isolation, .. } = std::mem::take(next);
+            isolation.into_iter().for_each(|level| self.session.set_isolation(level));
+        }
+        Ok(())
+    }
+
+    /// Begins a transaction, which may write as it is said, or as transactions may.
+    fn begin(&mut self, access: Option<Access>) -> Result<()> {
+        let Characteristics { isolation, access: next } = std::mem::take(&mut self.settings.next);
+        self.session.begin(isolation)?;
+        self.settings.access_of_open = access.or(next).unwrap_or(self.settings.access);
+        Ok(())
+    }
+
+    fn execute_plan(
+        &mut self,
+        prepared: &PreparedStatement,
+        given: ExecutionInput<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<StatementEffect> {
         let session = &mut self.session;
         let affected = match &prepared.plan {
             Plan::Select(query) => {
@@ -389,10 +440,10 @@ impl SqlConnection {
     fn plain(&mut self, statement: &Statement) -> Result<()> {
         let SqlConnection { engine, session, .. } = self;
         match statement {
-            Statement::Begin(snapshot) => {
-                session.begin(None)?;
+            Statement::Begin(snapshot, access) => {
+                self.begin(*access)?;
                 if *snapshot == Snapshot::AtOnce {
-                    session.open_view();
+                    self.session.open_view();
                 }
             }
             Statement::Commit => session.commit()?,
@@ -400,11 +451,11 @@ impl SqlConnection {
             Statement::Savepoint(name) => session.savepoint(name),
             Statement::RollbackTo(name) => session.rollback_to(name)?,
             Statement::Release(name) => session.release_savepoint(name)?,
-            Statement::SetIsolation(isolation) => self.set_isolation(*isolation),
+            Statement::SetTransaction(scope, said) => self.set_transaction(*scope, *said)?,
             Statement::Set(all) => {
-                for Assignment { name, value } in all {
+                for Assignment { scope, name, value } in all {
                     let value = run::evaluate(&plan::plan_value("a value", value, &self.here())?)?;
-                    self.set(name, &value)?;
+                    self.set(*scope, name, &value)?;
                 }
             }
             Statement::Use(name) => self.use_database(name)?,
@@ -423,7 +474,7 @@ impl SqlConnection {
         Ok(())
     }
 
-    fn set(&mut self, name: &str, value: &Operand<'_>) -> Result<()> {
+    fn set(&mut self, scope: Scope, name: &str, value: &Operand<'_>) -> Result<()> {
         let wrong = || SqlError::VariableValue(name.to_owned(), value.to_string());
         match name {
             "autocommit" => {
@@ -437,16 +488,41 @@ impl SqlConnection {
                 let text = value.to_string();
                 let mut levels = Isolation::ALL.iter();
                 let level = levels.find(|level| level.name().eq_ignore_ascii_case(&text));
-                self.set_isolation(*level.ok_or_else(wrong)?);
+                let isolation = Some(*level.ok_or_else(wrong)?);
+                let said = Characteristics { isolation, ..Characteristics::default() };
+                self.set_transaction(scope, said)?;
             }
-            _ => self.settings.variables.set(name, value)?,
+            "transaction_read_only" | "tx_read_only" => {
+                let is_on = parse_switch(&value.to_string()).ok_or_else(wrong)?;
+                let access = Some(if is_on { Access::ReadOnly } else { Access::ReadWrite });
+                let said = Characteristics { access, ..Characteristics::default() };
+                self.set_transaction(scope, said)?;
+            }
+            _ => {
+                self.settings.variables.set(name, value)?;
+                let most = self.settings.variables.value_text("sql_select_limit");
+                let most = most.and_then(|text| text.parse().ok());
+                self.settings.rows_most = most.unwrap_or(u64::MAX);
+            }
         }
         Ok(())
     }
 
-    fn set_isolation(&mut self, isolation: Isolation) {
-        self.session.set_isolation(isolation);
-        self.settings.isolation = isolation;
+    fn set_transaction(&mut self, scope: Scope, said: Characteristics) -> Result<()> {
+        let Settings { isolation, access, next, .. } = &mut self.settings;
+        match scope {
+            Scope::Next if self.session.is_open() => return Err(SqlError::TransactionOpen),
+            Scope::Next => {
+                next.isolation = said.isolation.or(next.isolation);
+                next.access = said.access.or(next.access);
+            }
+            Scope::Session => {
+                *isolation = said.isolation.unwrap_or(*isolation);
+                *access = said.access.unwrap_or(*access);
+                self.session.set_isolation(*isolation);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -489,8 +565,29 @@ impl PreparedStatement {
         matches!(self.plan, Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_))
     }
 
+    /// Whether it reads or changes rows of tables, in a transaction.
     fn is_of_rows(&self) -> bool {
-        self.changes_rows() || matches!(self.plan, Plan::Select(_))
+        match &self.plan {
+            Plan::Select(query) => !query.levels.is_empty() || !query.queries.is_empty(),
+            _ => self.changes_rows(),
+        }
+    }
+
+    fn is_savepoint(&self) -> bool {
+        matches!(self.plan, Plan::Plain(Statement::Savepoint(_)))
+    }
+
+    /// Whether it makes, changes or takes away tables.
+    fn is_definition(&self) -> bool {
+        use Statement::{AddKeys, CreateTable, DropTable, Truncate};
+        let Plan::Plain(statement) = &self.plan else { return false };
+        matches!(statement, CreateTable(_) | AddKeys(_) | DropTable { .. } | Truncate(_))
+    }
+
+    /// Whether it changes rows, or locks them for a change.
+    fn locks_to_write(&self) -> bool {
+        let locks = matches!(&self.plan, Plan::Select(query) if query.lock == parse::Lock::Update);
+        locks || self.changes_rows()
     }
 }
 

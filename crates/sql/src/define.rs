@@ -19,8 +19,8 @@ pub(crate) fn execute_definition(engine: &Engine, statement: &Statement) -> Resu
         Statement::AddKeys(AddKeys { table: name, primary, indexes }) => {
             let table = engine.table(name)?;
             let primary = places(primary, name, table.columns())?;
-            let indexes = indexes.iter().map(|index| index_of(index, name, table.columns()));
-            let indexes = indexes.collect::<Result<Vec<_>>>()?;
+            let there = table.indexes().map(|index| index.spec.name.clone()).collect();
+            let indexes = indexes_of(indexes, name, table.columns(), there)?;
             if !primary.is_empty() {
                 engine.add_primary_key(name, &primary)?;
             }
@@ -41,12 +41,11 @@ pub(crate) fn execute_definition(engine: &Engine, statement: &Statement) -> Resu
 fn spec_of(create: &CreateTable) -> Result<TableSpec> {
     let columns = create.columns.iter().map(column_of).collect::<Result<Vec<_>>>()?;
     let primary = places(&create.primary, &create.name, &columns)?;
-    let indexes = create.indexes.iter().map(|index| index_of(index, &create.name, &columns));
     Ok(TableSpec {
         name: create.name.clone(),
         primary,
         auto_increment: create.columns.iter().position(|column| column.counts_up),
-        indexes: indexes.collect::<Result<_>>()?,
+        indexes: indexes_of(&create.indexes, &create.name, &columns, Vec::new())?,
         columns,
     })
 }
@@ -60,12 +59,30 @@ fn column_of(column: &ColumnDefinition) -> Result<ColumnSpec> {
     Ok(ColumnSpec { name, kind, nullable, default })
 }
 
-fn index_of(index: &IndexDefinition, table: &str, columns: &[ColumnSpec]) -> Result<IndexSpec> {
-    Ok(IndexSpec {
-        name: index.name.clone(),
-        columns: places(&index.columns, table, columns)?,
-        uniqueness: if index.unique { Uniqueness::Unique } else { Uniqueness::Repeated },
-    })
+/// Indexes beside those that are `there`. One without a name is called as its first column, with a
+/// number where another is called so, as in MySQL.
+fn indexes_of(
+    indexes: &[IndexDefinition],
+    table: &str,
+    columns: &[ColumnSpec],
+    mut there: Vec<String>,
+) -> Result<Vec<IndexSpec>> {
+    let mut specs = Vec::with_capacity(indexes.len());
+    for IndexDefinition { name, columns: key, unique } in indexes {
+        let name = name.clone().unwrap_or_else(|| free_name(&key[0], &there));
+        there.push(name.clone());
+        let uniqueness = if *unique { Uniqueness::Unique } else { Uniqueness::Repeated };
+        specs.push(IndexSpec { name, columns: places(key, table, columns)?, uniqueness });
+    }
+    Ok(specs)
+}
+
+fn free_name(column: &str, there: &[String]) -> String {
+    let numbered = (2..).map(|number| format!("{column}_{number}"));
+    std::iter::once(column.to_owned())
+        .chain(numbered)
+        .find(|name| !there.iter().any(|other| other.eq_ignore_ascii_case(name)))
+        .unwrap_or_default()
 }
 
 fn places(names: &[String], table: &str, columns: &[ColumnSpec]) -> Result<Vec<usize>> {

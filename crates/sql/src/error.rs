@@ -15,6 +15,8 @@ pub enum SqlError {
     Name(String),
     /// A value that is not of the kind that is wanted: a sentence.
     Value(String),
+    /// A value that is no point in time where one is wanted: a sentence.
+    Time(String),
     /// A number of parameters that is not that of the marks: given, wanted.
     Parameters(usize, usize),
     /// A question asks for so many columns, and more than are told.
@@ -27,6 +29,10 @@ pub enum SqlError {
     VariableValue(String, String),
     /// There is one schema, and it is not called so.
     NoDatabase(String),
+    /// The transaction is to read only, and the statement writes.
+    ReadOnlyTransaction,
+    /// What the next transaction is to be cannot be said while one is open.
+    TransactionOpen,
     /// The engine's refusal.
     Engine(EngineError),
 }
@@ -45,12 +51,15 @@ impl SqlError {
             SqlError::Unknown(_) => 1235,
             SqlError::Name(_) => 1054,
             SqlError::Value(_) => 1366,
+            SqlError::Time(_) => 1292,
             SqlError::Parameters(..) => 1210,
             SqlError::TooManyColumns(_) => 1117,
             SqlError::NoVariable(_) => 1193,
             SqlError::ReadOnly(_) => 1238,
             SqlError::VariableValue(..) => 1231,
             SqlError::NoDatabase(_) => 1049,
+            SqlError::ReadOnlyTransaction => 1792,
+            SqlError::TransactionOpen => 1568,
             SqlError::Engine(error) => error.code(),
         }
     }
@@ -72,11 +81,14 @@ impl SqlError {
             | SqlError::VariableValue(..)
             | SqlError::NoDatabase(_) => "42000",
             SqlError::Name(_) => "42S22",
+            SqlError::Time(_) => "22007",
             SqlError::Value(_)
             | SqlError::Parameters(..)
             | SqlError::TooManyColumns(_)
             | SqlError::NoVariable(_)
             | SqlError::ReadOnly(_) => "HY000",
+            SqlError::ReadOnlyTransaction => "25006",
+            SqlError::TransactionOpen => "25001",
             SqlError::Engine(error) => error.sqlstate(),
         }
     }
@@ -108,9 +120,10 @@ impl fmt::Display for Place {
 impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SqlError::Syntax(text) | SqlError::Name(text) | SqlError::Value(text) => {
-                f.write_str(text)
-            }
+            SqlError::Syntax(text)
+            | SqlError::Name(text)
+            | SqlError::Value(text)
+            | SqlError::Time(text) => f.write_str(text),
             SqlError::Unknown(construct) => write!(
                 f,
                 "the reference engine does not know {construct}; docs/ENGINE.md has the SQL that \
@@ -130,6 +143,13 @@ impl fmt::Display for SqlError {
             SqlError::NoDatabase(name) => {
                 write!(f, "there is no database {name}; SHOW DATABASES tells the one that is")
             }
+            SqlError::ReadOnlyTransaction => {
+                f.write_str("the transaction is READ ONLY, and the statement writes")
+            }
+            SqlError::TransactionOpen => f.write_str(
+                "SET TRANSACTION is about the next transaction, and one is open; end it first, or \
+                 say SET SESSION TRANSACTION",
+            ),
             SqlError::Engine(error) => error.fmt(f),
         }
     }

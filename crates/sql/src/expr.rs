@@ -161,7 +161,7 @@ impl Expr {
             Expr::InQuery(of, index) => is_answer(of, &frame.answers[*index], frame)?,
             Expr::Like(of, pattern) => is_like(of, pattern, frame)?,
             Expr::Call(function, arguments) => call(*function, arguments, frame)?,
-            Expr::Now => Operand::Timestamp(frame.now),
+            Expr::Now => Operand::Timestamp(frame.now, 0),
         })
     }
 
@@ -212,7 +212,9 @@ pub(crate) fn of_datum(datum: Datum<'_>, kind: ValueType) -> Operand<'_> {
         }
         (Datum::Decimal(units), _) => Operand::Decimal(i128::from(units), 0),
         (Datum::Text(bytes), _) => Operand::of_text(bytes),
-        (Datum::Timestamp(us), _) => Operand::Timestamp(us),
+        (Datum::Timestamp(us), ValueType::Date) => Operand::Date(us),
+        (Datum::Timestamp(us), ValueType::Timestamp { digits }) => Operand::Timestamp(us, digits),
+        (Datum::Timestamp(us), _) => Operand::Timestamp(us, 6),
     }
 }
 

@@ -5,7 +5,8 @@
 //!   Int                        64 bits
 //!   Decimal   units · scale    12.50 is 1250 units at scale 2; sums have 128 bits
 //!   Text                       bytes, compared as bytes
-//!   Timestamp µs               since 1970 UTC
+//!   Timestamp µs · digits      since 1970 UTC, and how many digits behind the second are told
+//!   Date      µs               at which the day begins
 //! ```
 //!
 //! Numbers of two kinds meet as decimals. A text that meets a number or a time is read as one, and
@@ -30,8 +31,10 @@ pub enum Operand<'a> {
     Decimal(i128, u8),
     /// Characters.
     Text(Cow<'a, [u8]>),
-    /// Microseconds since 1970 UTC.
-    Timestamp(i64),
+    /// Microseconds since 1970 UTC, and the digits behind the second that it has.
+    Timestamp(i64, u8),
+    /// A day: the microseconds since 1970 UTC at which it begins.
+    Date(i64),
 }
 
 /// A value that borrows nothing.
@@ -60,7 +63,8 @@ impl<'a> Operand<'a> {
             Operand::Int(number) => Operand::Int(number),
             Operand::Decimal(units, scale) => Operand::Decimal(units, scale),
             Operand::Text(text) => Operand::Text(Cow::Owned(text.into_owned())),
-            Operand::Timestamp(us) => Operand::Timestamp(us),
+            Operand::Timestamp(us, digits) => Operand::Timestamp(us, digits),
+            Operand::Date(us) => Operand::Date(us),
         }
     }
 
@@ -71,7 +75,8 @@ impl<'a> Operand<'a> {
             Operand::Null => Operand::Null,
             Operand::Int(number) => Operand::Int(*number),
             Operand::Decimal(units, scale) => Operand::Decimal(*units, *scale),
-            Operand::Timestamp(us) => Operand::Timestamp(*us),
+            Operand::Timestamp(us, digits) => Operand::Timestamp(*us, *digits),
+            Operand::Date(us) => Operand::Date(*us),
         }
     }
 
@@ -85,7 +90,7 @@ impl<'a> Operand<'a> {
             Operand::Null => 0,
             Operand::Int(_) | Operand::Decimal(..) => 1,
             Operand::Text(_) => 2,
-            Operand::Timestamp(_) => 3,
+            Operand::Timestamp(..) | Operand::Date(_) => 3,
         }
     }
 
@@ -103,9 +108,11 @@ impl<'a> Operand<'a> {
         match self {
             Operand::Int(number) => Ok((i128::from(*number), 0)),
             Operand::Decimal(units, scale) => Ok((*units, *scale)),
-            Operand::Text(text) => read_decimal(text).ok_or_else(|| no("a number", text)),
+            Operand::Text(text) => {
+                read_decimal(text).ok_or_else(|| SqlError::Value(sentence("a number", text)))
+            }
             Operand::Null => Err(SqlError::Value("NULL where a number is wanted".to_owned())),
-            Operand::Timestamp(_) => {
+            Operand::Timestamp(..) | Operand::Date(_) => {
                 Err(SqlError::Value("a time where a number is wanted".to_owned()))
             }
         }
@@ -114,17 +121,19 @@ impl<'a> Operand<'a> {
     /// As microseconds since 1970; not for NULL.
     pub(crate) fn timestamp(&self) -> Result<i64> {
         match self {
-            Operand::Timestamp(us) => Ok(*us),
+            Operand::Timestamp(us, _) | Operand::Date(us) => Ok(*us),
             Operand::Text(text) => {
-                time::read(text).ok_or_else(|| no("a time, as in 2026-11-22 10:30:00", text))
+                time::read(text).ok_or_else(|| SqlError::Time(sentence(WANTED_TIME, text)))
             }
-            other => Err(SqlError::Value(format!("{other} where a time is wanted"))),
+            other => Err(SqlError::Time(format!("{other} where {WANTED_TIME} is wanted"))),
         }
     }
 }
 
-fn no(what: &str, text: &[u8]) -> SqlError {
-    SqlError::Value(format!("'{}' where {what} is wanted", String::from_utf8_lossy(text)))
+const WANTED_TIME: &str = "a time, as in 2026-11-22 10:30:00,";
+
+fn sentence(what: &str, text: &[u8]) -> String {
+    format!("'{}' where {what} is wanted", String::from_utf8_lossy(text))
 }
 
 /// How two values compare; `None` if one of them is NULL.
@@ -133,7 +142,8 @@ pub(crate) fn compare_values(left: &Operand<'_>, right: &Operand<'_>) -> Result<
         (Operand::Null, _) | (_, Operand::Null) => return Ok(None),
         (Operand::Int(left), Operand::Int(right)) => left.cmp(right),
         (Operand::Text(left), Operand::Text(right)) => left.cmp(right),
-        (Operand::Timestamp(_), _) | (_, Operand::Timestamp(_)) => {
+        (Operand::Timestamp(..) | Operand::Date(_), _)
+        | (_, Operand::Timestamp(..) | Operand::Date(_)) => {
             left.timestamp()?.cmp(&right.timestamp()?)
         }
         _ => {
@@ -146,9 +156,10 @@ pub(crate) fn compare_values(left: &Operand<'_>, right: &Operand<'_>) -> Result<
 /// How two values are ordered in a result: NULL comes first. Values of one column are of one kind;
 /// where an expression has several, numbers come before texts, and texts before times.
 pub(crate) fn sort_order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
-    use Operand::{Decimal, Int, Text, Timestamp};
+    use Operand::{Date, Decimal, Int, Text, Timestamp};
     match (left, right) {
-        (Int(left), Int(right)) | (Timestamp(left), Timestamp(right)) => left.cmp(right),
+        (Int(left), Int(right))
+        | (Timestamp(left, _) | Date(left), Timestamp(right, _) | Date(right)) => left.cmp(right),
         (Text(left), Text(right)) => left.cmp(right),
         (Int(left), Decimal(units, scale)) => by_size((i128::from(*left), 0), (*units, *scale)),
         (Decimal(units, scale), Int(right)) => by_size((*units, *scale), (i128::from(*right), 0)),
@@ -220,7 +231,11 @@ fn number(units: i128, scale: u8) -> Operand<'static> {
 
 /// A value in the one way in which all that are equal to it can be written.
 pub(crate) fn canonical_form<'a>(value: &'a Operand<'_>) -> Operand<'a> {
-    let Operand::Decimal(mut units, mut scale) = *value else { return value.as_ref() };
+    let (mut units, mut scale) = match *value {
+        Operand::Decimal(units, scale) => (units, scale),
+        Operand::Timestamp(us, _) | Operand::Date(us) => return Operand::Timestamp(us, 0),
+        _ => return value.as_ref(),
+    };
     while scale > 0 && units % 10 == 0 {
         units /= 10;
         scale -= 1;
@@ -332,7 +347,8 @@ impl fmt::Display for Operand<'_> {
                 write!(f, "{sign}{}.{:0width$}", units / one, units % one)
             }
             Operand::Text(text) => f.write_str(&String::from_utf8_lossy(text)),
-            Operand::Timestamp(us) => time::write(*us, f),
+            Operand::Timestamp(us, digits) => time::write(*us, *digits, f),
+            Operand::Date(us) => time::write_date(*us, f),
         }
     }
 }
@@ -379,12 +395,12 @@ mod tests {
         };
         assert!(equal(Operand::Int(12), decimal("12.00")));
         assert!(equal(Operand::of_text(b" 12.5 "), decimal("12.50")));
-        assert!(equal(Operand::Timestamp(0), Operand::of_text(b"1970-01-01")));
+        assert!(equal(Operand::Timestamp(0, 0), Operand::of_text(b"1970-01-01")));
         assert!(!equal(Operand::of_text(b"12"), Operand::of_text(b"12.0")));
         assert_eq!(compare_values(&Operand::Null, &Operand::Null).unwrap(), None);
         assert!(compare_values(&Operand::Int(0), &Operand::of_text(b"abc")).is_err());
-        assert!(compare_values(&Operand::Timestamp(0), &Operand::of_text(b"today")).is_err());
-        assert!(compare_values(&Operand::Timestamp(0), &Operand::Int(1)).is_err());
+        assert!(compare_values(&Operand::Timestamp(0, 0), &Operand::of_text(b"today")).is_err());
+        assert!(compare_values(&Operand::Timestamp(0, 0), &Operand::Int(1)).is_err());
         assert_eq!(sort_order(&Operand::Null, &Operand::Int(-1)), Ordering::Less);
         assert_eq!(sort_order(&Operand::of_text(b"9"), &Operand::Int(10)), Ordering::Greater);
         let (large, small) = (Operand::Decimal(i128::MAX, 0), Operand::Decimal(1, 30));

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
+use dbdyno_engine::value::US_PER_DAY;
 use dbdyno_model::calendar::{date_of_days, days_of_date};
 
-const US_PER_DAY: i64 = 86_400 * US_PER_SECOND;
 const US_PER_SECOND: i64 = 1_000_000;
 /// MySQL's last year.
 const YEAR_MOST: i64 = 9_999;
 
-/// Reads a day, or a day and a time with up to six digits behind the second.
+/// Reads a day, or a day and a time; of the digits behind the second the seventh decides how the
+/// sixth is rounded, as in MySQL.
 pub(crate) fn read(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?.trim_ascii();
     let (day, time) = match text.split_once([' ', 'T']) {
@@ -21,10 +22,10 @@ pub(crate) fn read(text: &[u8]) -> Option<i64> {
     let [hour, minute, second] = fields(time, ':')?;
     let is_day =
         year <= YEAR_MOST && (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
-    if !is_day || hour > 23 || minute > 59 || second > 59 || fraction.len() > 6 {
+    if !is_day || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    let us = digits(fraction)? * 10_i64.pow(6 - fraction.len() as u32);
+    let us = microseconds(fraction)?;
     let seconds = (hour * 60 + minute) * 60 + second;
     Some(days_of_date(year, month, day) * US_PER_DAY + seconds * US_PER_SECOND + us)
 }
@@ -38,14 +39,48 @@ pub fn parts_of_time(us: i64) -> [u32; 7] {
     [year, month, day, hour, minute, second, of_day % US_PER_SECOND].map(|part| part as u32)
 }
 
-/// Writes a day and a time; what lies behind the second only if there is something.
-pub(crate) fn write(us: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Writes a day and a time with so many digits behind the second, at most six.
+pub(crate) fn write(us: i64, digits: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let [year, month, day, hour, minute, second, us] = parts_of_time(us);
     write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")?;
-    match us {
+    match digits {
         0 => Ok(()),
-        us => write!(f, ".{us:06}"),
+        _ => {
+            let width = usize::from(digits);
+            write!(f, ".{:0width$}", us / 10_u32.pow(6_u32.saturating_sub(digits.into())))
+        }
     }
+}
+
+/// Writes a day.
+pub(crate) fn write_date(us: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let [year, month, day, ..] = parts_of_time(us);
+    write!(f, "{year:04}-{month:02}-{day:02}")
+}
+
+/// The point in time with so many digits behind the second that is nearest to this one; halves go
+/// up. `None` beyond MySQL's last year.
+pub(crate) fn round_to_digits(us: i64, digits: u8) -> Option<i64> {
+    let unit = 10_i64.pow(6_u32.saturating_sub(digits.into()));
+    let rounded =
+        us.div_euclid(unit) * unit + if us.rem_euclid(unit) * 2 >= unit { unit } else { 0 };
+    (parts_of_time(rounded)[0] <= YEAR_MOST as u32).then_some(rounded)
+}
+
+/// The beginning of the day of a point in time, which is rounded to a second before.
+pub(crate) fn day_of(us: i64) -> Option<i64> {
+    round_to_digits(us, 0).map(|us| us - us.rem_euclid(US_PER_DAY))
+}
+
+/// Microseconds of the digits behind a second.
+fn microseconds(fraction: &str) -> Option<i64> {
+    if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let digits = fraction.bytes().map(|digit| i64::from(digit - b'0'));
+    let mut digits = digits.chain(std::iter::repeat(0));
+    let us = digits.by_ref().take(6).fold(0, |us, digit| us * 10 + digit);
+    Some(us + i64::from(digits.next() >= Some(5)))
 }
 
 fn fields(text: &str, separator: char) -> Option<[i64; 3]> {
@@ -84,7 +119,8 @@ mod tests {
             ("0001-01-01 00:00:00", -62_135_596_800_000_000),
         ] {
             assert_eq!(read(text.as_bytes()), Some(us), "{text}");
-            assert_eq!(Operand::Timestamp(us).to_string(), text);
+            let digits = if text.contains('.') { 6 } else { 0 };
+            assert_eq!(Operand::Timestamp(us, digits).to_string(), text);
         }
         assert_eq!(read(b"1970-01-02"), Some(US_PER_DAY));
         assert_eq!(read(b"9999-12-31 23:59:59.999999"), Some(253_402_300_799_999_999));

@@ -27,7 +27,7 @@ fn spec(name: &str) -> TableSpec {
         ColumnSpec::optional("c", ValueType::Decimal { digits: 18, scale: 4 }),
         ColumnSpec {
             default: Value::Timestamp(0),
-            ..ColumnSpec::optional("d", ValueType::Timestamp)
+            ..ColumnSpec::optional("d", ValueType::TIMESTAMP)
         },
     ];
     let (primary, auto_increment): (&[usize], _) = match name {

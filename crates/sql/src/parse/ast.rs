@@ -21,14 +21,14 @@ pub(crate) enum Statement {
     Truncate(String),
     /// Nothing to do: there are no statistics.
     Analyze(Vec<String>),
-    Begin(Snapshot),
+    /// When its view is opened, and what it may do where that is said.
+    Begin(Snapshot, Option<Access>),
     Commit,
     Rollback,
     Savepoint(String),
     RollbackTo(String),
     Release(String),
-    /// For the transactions that follow on this connection.
-    SetIsolation(Isolation),
+    SetTransaction(Scope, Characteristics),
     /// All that is in memory to a file, and the log up to there away.
     Checkpoint,
     /// Variables of the session, in the order in which they are set.
@@ -45,9 +45,33 @@ pub(crate) enum Snapshot {
     AtOnce,
 }
 
+/// What transactions are; what is not said stays as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Characteristics {
+    pub isolation: Option<Isolation>,
+    pub access: Option<Access>,
+}
+
+/// Whether a transaction may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    ReadWrite,
+    ReadOnly,
+}
+
+/// Which transactions something is said of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All that follow on this connection.
+    Session,
+    /// The next one alone, if it is about transactions; else the session.
+    Next,
+}
+
 /// A variable and its new value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Assignment {
+    pub scope: Scope,
     pub name: String,
     pub value: Expr,
 }
@@ -60,16 +84,28 @@ pub(crate) enum Show {
     /// The counters whose names are of this form.
     Status(Option<Vec<u8>>),
     /// Tables whose names are of this form.
-    Tables(Option<Vec<u8>>),
-    /// Columns of a table.
-    Columns(String),
-    Databases,
+    Tables(Detail, Option<Vec<u8>>),
+    /// Columns of a table whose names are of this form.
+    Columns(Detail, String, Option<Vec<u8>>),
+    /// Indexes of a table.
+    Indexes(String),
+    /// The statement that makes a table.
+    CreateTable(String),
+    /// The one schema, if its name is of this form.
+    Databases(Option<Vec<u8>>),
     /// How far the replica is, where there is one.
     Replica,
     /// Where the rows of the replica are others when it has applied all.
     Comparison,
     /// There are none: what MySQL warns of is refused here.
     Warnings,
+}
+
+/// How much is shown of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Usual,
+    Full,
 }
 
 /// A question.
@@ -204,7 +240,8 @@ pub(crate) struct ColumnDefinition {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct IndexDefinition {
-    pub name: String,
+    /// The one that it is given.
+    pub name: Option<String>,
     pub columns: Vec<String>,
     pub unique: bool,
 }

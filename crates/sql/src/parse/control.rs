@@ -3,8 +3,13 @@
 use dbdyno_model::design::Isolation;
 
 use super::lex::Token;
-use super::{Assignment, Expr, Parser, Show, Snapshot, Statement};
+use super::{
+    Access, Assignment, Characteristics, Detail, Expr, Parser, Scope, Show, Snapshot, Statement,
+};
 use crate::error::{Result, SqlError};
+
+/// What may stand before the name of a variable.
+const SCOPES: [&str; 3] = ["session", "local", "global"];
 
 impl Parser<'_> {
     /// What begins with this word, which is read already and stands at `here`.
@@ -12,15 +17,20 @@ impl Parser<'_> {
         Ok(match word {
             "BEGIN" => {
                 self.eat("WORK")?;
-                Statement::Begin(Snapshot::AtFirstRead)
+                Statement::Begin(Snapshot::AtFirstRead, None)
             }
             "START" => {
                 self.want("TRANSACTION")?;
-                Statement::Begin(self.characteristics()?)
+                self.start_transaction()?
             }
-            "COMMIT" => Statement::Commit,
+            "COMMIT" => {
+                self.end_of_transaction()?;
+                Statement::Commit
+            }
             "ROLLBACK" => {
+                self.eat("WORK")?;
                 if !self.eat("TO")? {
+                    self.end_of_transaction()?;
                     return Ok(Statement::Rollback);
                 }
                 self.eat("SAVEPOINT")?;
@@ -39,7 +49,14 @@ impl Parser<'_> {
                 self.want("REPLICA")?;
                 Statement::Show(Show::Comparison)
             }
-            "DESCRIBE" | "DESC" => Statement::Show(Show::Columns(self.name()?)),
+            "DESCRIBE" | "DESC" => {
+                let table = self.table_name()?;
+                let is_one =
+                    matches!(self.next, Token::Text(_) | Token::Word(_) | Token::Quoted(_));
+                let form =
+                    if is_one { Some(self.name_or_text("a column")?.into_bytes()) } else { None };
+                Statement::Show(Show::Columns(Detail::Usual, table, form))
+            }
             _ => {
                 let error = SqlError::Unknown(format!("the statement {word}"));
                 return Err(self.blame(here, error));
@@ -55,23 +72,79 @@ impl Parser<'_> {
             self.want("READ")?;
             return Ok(Isolation::RepeatableRead);
         }
+        let here = self.here();
         self.want("READ")?;
+        if self.is("UNCOMMITTED") {
+            let what = "READ UNCOMMITTED: the weakest level that it has is READ COMMITTED";
+            return Err(self.blame(here, SqlError::Unknown(what.to_owned())));
+        }
         self.want("COMMITTED")?;
         Ok(Isolation::ReadCommitted)
     }
 
-    /// What may follow START TRANSACTION.
-    fn characteristics(&mut self) -> Result<Snapshot> {
-        if self.eat("WITH")? {
-            self.want("CONSISTENT")?;
-            self.want("SNAPSHOT")?;
-            return Ok(Snapshot::AtOnce);
+    /// `READ ONLY` or `READ WRITE`, if one of them stands here.
+    fn access_mode(&mut self) -> Result<Option<Access>> {
+        if !self.eat("READ")? {
+            return Ok(None);
         }
-        if self.eat("READ")? {
-            // One that only reads is no other here: nothing is done for it before it writes.
-            self.want("WRITE")?;
+        if self.eat("ONLY")? {
+            return Ok(Some(Access::ReadOnly));
         }
-        Ok(Snapshot::AtFirstRead)
+        self.want("WRITE")?;
+        Ok(Some(Access::ReadWrite))
+    }
+
+    /// What follows START TRANSACTION.
+    fn start_transaction(&mut self) -> Result<Statement> {
+        let (mut snapshot, mut access) = (Snapshot::AtFirstRead, None);
+        loop {
+            if self.eat("WITH")? {
+                self.want("CONSISTENT")?;
+                self.want("SNAPSHOT")?;
+                snapshot = Snapshot::AtOnce;
+            } else if let Some(said) = self.access_mode()? {
+                if access.is_some_and(|before| before != said) {
+                    let text = "one transaction is READ ONLY or READ WRITE".to_owned();
+                    return Err(SqlError::Syntax(text));
+                }
+                access = Some(said);
+            } else {
+                return Ok(Statement::Begin(snapshot, access));
+            }
+            if !self.eat_symbol(",")? {
+                return Ok(Statement::Begin(snapshot, access));
+            }
+        }
+    }
+
+    /// What may follow COMMIT and ROLLBACK, and says what is done anyway.
+    fn end_of_transaction(&mut self) -> Result<()> {
+        self.eat("WORK")?;
+        if self.eat("AND")? {
+            self.want("NO")?;
+            self.want("CHAIN")?;
+        }
+        if self.eat("NO")? {
+            self.want("RELEASE")?;
+        }
+        Ok(())
+    }
+
+    /// What follows SET TRANSACTION.
+    fn characteristics(&mut self) -> Result<Characteristics> {
+        let mut said = Characteristics::default();
+        loop {
+            if let Some(access) = self.access_mode()? {
+                said.access = Some(access);
+            } else {
+                self.want("ISOLATION")?;
+                self.want("LEVEL")?;
+                said.isolation = Some(self.isolation()?);
+            }
+            if !self.eat_symbol(",")? {
+                return Ok(said);
+            }
+        }
     }
 
     /// Variables of the session; what is the server's is not set by those who ask it.
@@ -83,15 +156,9 @@ impl Parser<'_> {
                 return Err(self.of_the_server(here));
             }
             let is_session = self.eat("SESSION")? || self.eat("LOCAL")?;
-            if is_session && self.eat("TRANSACTION")? {
-                self.want("ISOLATION")?;
-                self.want("LEVEL")?;
-                return Ok(Statement::SetIsolation(self.isolation()?));
-            }
-            if !is_session && all.is_empty() && self.is("TRANSACTION") {
-                // For the next transaction only, MySQL says; this is for all that follow.
-                let error = SqlError::Unknown("SET TRANSACTION without SESSION".to_owned());
-                return Err(self.blame(here, error));
+            if all.is_empty() && self.eat("TRANSACTION")? {
+                let scope = if is_session { Scope::Session } else { Scope::Next };
+                return Ok(Statement::SetTransaction(scope, self.characteristics()?));
             }
             if self.eat("NAMES")? {
                 all.extend(self.names_of_set()?);
@@ -106,21 +173,22 @@ impl Parser<'_> {
 
     /// `SET NAMES utf8mb4 [COLLATE …]`.
     fn names_of_set(&mut self) -> Result<Vec<Assignment>> {
-        let set = self.word("NAMES")?;
+        let set = self.name_or_text("NAMES")?;
         let all = ["character_set_client", "character_set_connection", "character_set_results"];
         let assign = |name: &str, value: String| Assignment {
+            scope: Scope::Session,
             name: name.to_owned(),
             value: Expr::Text(value.into_bytes()),
         };
         let mut all: Vec<_> = all.into_iter().map(|name| assign(name, set.clone())).collect();
         if self.eat("COLLATE")? {
-            all.push(assign("collation_connection", self.word("COLLATE")?));
+            all.push(assign("collation_connection", self.name_or_text("COLLATE")?));
         }
         Ok(all)
     }
 
     /// A name, with quotes or without.
-    fn word(&mut self, what: &str) -> Result<String> {
+    pub(super) fn name_or_text(&mut self, what: &str) -> Result<String> {
         match self.next.clone() {
             Token::Text(text) => {
                 self.advance()?;
@@ -136,9 +204,14 @@ impl Parser<'_> {
 
     fn assignment(&mut self) -> Result<Assignment> {
         let here = self.here();
-        let written = self.word("SET")?;
+        let written = self.name_or_text("SET")?;
+        let mut scope = Scope::Session;
         let name = match written.strip_prefix("@@") {
-            Some(name) => self.variable_name(name, here)?,
+            Some(name) => {
+                let is_scoped = SCOPES.iter().any(|scope| scope.eq_ignore_ascii_case(name));
+                scope = if is_scoped { Scope::Session } else { Scope::Next };
+                self.variable_name(name, here)?
+            }
             None if written.starts_with('@') => {
                 let error = SqlError::Unknown(format!("the variable {written} of a user"));
                 return Err(self.blame(here, error));
@@ -158,12 +231,12 @@ impl Parser<'_> {
             Expr::Column(None, word) => Expr::Text(word.into_bytes()),
             other => other,
         };
-        Ok(Assignment { name: name.to_ascii_lowercase(), value })
+        Ok(Assignment { scope, name: name.to_ascii_lowercase(), value })
     }
 
     /// The name of a variable behind `@@`, which may have its scope before it.
     pub(super) fn variable_name(&mut self, name: &str, here: usize) -> Result<String> {
-        let is_scope = ["session", "local", "global"].iter().any(|s| s.eq_ignore_ascii_case(name));
+        let is_scope = SCOPES.iter().any(|scope| scope.eq_ignore_ascii_case(name));
         if !is_scope || !self.eat_symbol(".")? {
             return Ok(name.to_ascii_lowercase());
         }
@@ -182,7 +255,7 @@ impl Parser<'_> {
 
     fn show(&mut self) -> Result<Show> {
         let _ = self.eat("GLOBAL")? || self.eat("SESSION")? || self.eat("LOCAL")?;
-        self.eat("FULL")?;
+        let detail = if self.eat("FULL")? { Detail::Full } else { Detail::Usual };
         if self.eat("VARIABLES")? {
             return Ok(Show::Variables(self.like()?));
         }
@@ -197,19 +270,45 @@ impl Parser<'_> {
             return Ok(Show::Warnings);
         }
         if self.eat("DATABASES")? || self.eat("SCHEMAS")? {
-            return Ok(Show::Databases);
+            return Ok(Show::Databases(self.like()?));
         }
         if self.eat("TABLES")? {
-            return Ok(Show::Tables(self.like()?));
+            self.schema_of_show()?;
+            return Ok(Show::Tables(detail, self.like()?));
         }
         if self.eat("COLUMNS")? || self.eat("FIELDS")? {
-            if !self.eat("FROM")? {
-                self.want("IN")?;
-            }
-            return Ok(Show::Columns(self.name()?));
+            let table = self.table_of_show()?;
+            return Ok(Show::Columns(detail, table, self.like()?));
         }
-        let known = "VARIABLES, STATUS, REPLICA STATUS, TABLES, COLUMNS, DATABASES or WARNINGS";
+        if self.eat("INDEX")? || self.eat("INDEXES")? || self.eat("KEYS")? {
+            return Ok(Show::Indexes(self.table_of_show()?));
+        }
+        if self.eat("CREATE")? {
+            self.want("TABLE")?;
+            return Ok(Show::CreateTable(self.table_name()?));
+        }
+        let known = "VARIABLES, STATUS, REPLICA STATUS, [FULL] TABLES, [FULL] COLUMNS, INDEX, \
+                     CREATE TABLE, DATABASES or WARNINGS";
         Err(self.unexpected(known))
+    }
+
+    /// `FROM table [FROM schema]`.
+    fn table_of_show(&mut self) -> Result<String> {
+        if !self.eat("FROM")? {
+            self.want("IN")?;
+        }
+        let table = self.table_name()?;
+        self.schema_of_show()?;
+        Ok(table)
+    }
+
+    /// `FROM schema`, or nothing.
+    fn schema_of_show(&mut self) -> Result<()> {
+        if self.eat("FROM")? || self.eat("IN")? {
+            let schema = self.name()?;
+            self.schemas.push(schema);
+        }
+        Ok(())
     }
 
     /// `LIKE 'form'`, or nothing.

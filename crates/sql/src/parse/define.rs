@@ -3,6 +3,7 @@
 use dbdyno_engine::EngineError;
 use dbdyno_engine::value::ValueType;
 
+use super::lex::Token;
 use super::{AddKeys, ColumnDefinition, CreateTable, IndexDefinition, Parser, Statement};
 use crate::error::{Result, SqlError};
 
@@ -12,6 +13,8 @@ const BYTES_OF_CHARACTER: u64 = 4;
 const SCALE_MOST: u8 = 18;
 /// The most digits of a DECIMAL, and how many one has that says nothing, after MySQL's manual.
 const DIGITS: (u64, u64) = (65, 10);
+/// Character sets whose characters are all among those of UTF-8, which they are kept in.
+const CHARSETS: [&str; 5] = ["ascii", "latin1", "utf8", "utf8mb3", "utf8mb4"];
 
 impl Parser<'_> {
     pub(super) fn create(&mut self) -> Result<Statement> {
@@ -22,9 +25,9 @@ impl Parser<'_> {
         self.want("INDEX")?;
         let name = self.name()?;
         self.want("ON")?;
-        let table = self.name()?;
+        let table = self.table_name()?;
         let columns = self.key()?;
-        let indexes = vec![IndexDefinition { name, columns, unique }];
+        let indexes = vec![IndexDefinition { name: Some(name), columns, unique }];
         Ok(Statement::AddKeys(AddKeys { table, primary: Vec::new(), indexes }))
     }
 
@@ -35,7 +38,7 @@ impl Parser<'_> {
             self.want("EXISTS")?;
         }
         let mut made = CreateTable {
-            name: self.name()?,
+            name: self.table_name()?,
             unless_there,
             columns: Vec::new(),
             primary: Vec::new(),
@@ -49,12 +52,70 @@ impl Parser<'_> {
             }
         }
         self.want_symbol(")")?;
+        while self.table_option()? {
+            self.eat_symbol(",")?;
+        }
+        Ok(Statement::CreateTable(made))
+    }
+
+    /// One of the options behind the columns of a table, all of which leave it as it is here;
+    /// whether there was one.
+    fn table_option(&mut self) -> Result<bool> {
+        if self.charset_or_collation()? || self.comment()? {
+            return Ok(true);
+        }
         if self.eat("ENGINE")? {
             // Whatever it says: there is one engine.
             self.eat_symbol("=")?;
             self.name()?;
+            return Ok(true);
         }
-        Ok(Statement::CreateTable(made))
+        Ok(false)
+    }
+
+    /// `COMMENT 'text'`, which is not kept.
+    fn comment(&mut self) -> Result<bool> {
+        if !self.eat("COMMENT")? {
+            return Ok(false);
+        }
+        self.eat_symbol("=")?;
+        match self.advance()? {
+            Token::Text(_) => Ok(true),
+            _ => Err(self.unexpected("a comment in quotes")),
+        }
+    }
+
+    /// `[DEFAULT] CHARACTER SET x`, `CHARSET x` or `COLLATE x`: what is kept is UTF-8, and texts
+    /// compare as bytes.
+    fn charset_or_collation(&mut self) -> Result<bool> {
+        let is_default = self.eat("DEFAULT")?;
+        let is_charset = self.eat("CHARSET")?
+            || (self.is("CHARACTER") || self.is("CHAR")) && {
+                self.advance()?;
+                self.want("SET")?;
+                true
+            };
+        if !is_charset && !self.eat("COLLATE")? {
+            if is_default {
+                return Err(self.unexpected("CHARACTER SET or COLLATE"));
+            }
+            return Ok(false);
+        }
+        self.eat_symbol("=")?;
+        let here = self.here();
+        let name = self.name_or_text(if is_charset { "CHARACTER SET" } else { "COLLATE" })?;
+        let small = name.to_ascii_lowercase();
+        let refusal = if is_charset {
+            (!CHARSETS.contains(&&*small)).then(|| format!("the character set {name}"))
+        } else {
+            (!small.ends_with("_bin") && small != "binary").then(|| {
+                format!("the collation {name}: texts compare as bytes, as with utf8mb4_bin")
+            })
+        };
+        match refusal {
+            Some(what) => Err(self.blame(here, SqlError::Unknown(what))),
+            None => Ok(true),
+        }
     }
 
     fn part_of_table(&mut self, made: &mut CreateTable) -> Result<()> {
@@ -66,9 +127,7 @@ impl Parser<'_> {
         let unique = self.eat("UNIQUE")?;
         if unique || self.is("INDEX") || self.is("KEY") {
             let _ = self.eat("INDEX")? || self.eat("KEY")?;
-            let name = self.name()?;
-            let columns = self.key()?;
-            made.indexes.push(IndexDefinition { name, columns, unique });
+            made.indexes.push(self.index_definition(unique)?);
             return Ok(());
         }
         let name = self.name()?;
@@ -88,11 +147,12 @@ impl Parser<'_> {
             } else if self.eat("PRIMARY")? {
                 self.want("KEY")?;
                 set_primary(&mut made.primary, &made.name, vec![column.name.clone()])?;
+            } else if self.charset_or_collation()? || self.comment()? {
+                // Nothing is another for it.
             } else if self.eat("UNIQUE")? {
                 self.eat("KEY")?;
                 let columns = vec![column.name.clone()];
-                let name = column.name.clone();
-                made.indexes.push(IndexDefinition { name, columns, unique: true });
+                made.indexes.push(IndexDefinition { name: None, columns, unique: true });
             } else {
                 break;
             }
@@ -127,6 +187,12 @@ impl Parser<'_> {
         Ok(lengths)
     }
 
+    /// An index from its name on.
+    fn index_definition(&mut self, unique: bool) -> Result<IndexDefinition> {
+        let name = if self.is_symbol("(") { None } else { Some(self.name()?) };
+        Ok(IndexDefinition { name, columns: self.key()?, unique })
+    }
+
     /// Columns of a key, in brackets.
     fn key(&mut self) -> Result<Vec<String>> {
         self.want_symbol("(")?;
@@ -137,7 +203,7 @@ impl Parser<'_> {
 
     pub(super) fn alter_table(&mut self) -> Result<Statement> {
         self.want("TABLE")?;
-        let table = self.name()?;
+        let table = self.table_name()?;
         let mut added = AddKeys { table, primary: Vec::new(), indexes: Vec::new() };
         loop {
             self.want("ADD")?;
@@ -167,12 +233,8 @@ impl Parser<'_> {
         if !unique && !is_index {
             return Err(self.unexpected("PRIMARY KEY, UNIQUE or INDEX"));
         }
-        let name = match constraint {
-            Some(name) if self.is_symbol("(") => name,
-            _ => self.name()?,
-        };
-        let columns = self.key()?;
-        added.indexes.push(IndexDefinition { name, columns, unique });
+        let index = self.index_definition(unique)?;
+        added.indexes.push(IndexDefinition { name: index.name.or(constraint), ..index });
         Ok(())
     }
 
@@ -182,7 +244,7 @@ impl Parser<'_> {
         if if_there {
             self.want("EXISTS")?;
         }
-        Ok(Statement::DropTable { name: self.name()?, if_there })
+        Ok(Statement::DropTable { name: self.table_name()?, if_there })
     }
 }
 
@@ -195,7 +257,7 @@ fn set_primary(primary: &mut Vec<String>, table: &str, key: Vec<String>) -> Resu
     Ok(())
 }
 
-/// A type. A day is kept as the text that it is written as, which sorts as days do.
+/// A type.
 fn kind_of(word: &str, lengths: &[u64]) -> Result<ValueType> {
     let length = lengths.first().copied();
     let text = |characters: u64| {
@@ -207,7 +269,7 @@ fn kind_of(word: &str, lengths: &[u64]) -> Result<ValueType> {
     };
     let int = |bytes| Ok(ValueType::Int { bytes, signed: true });
     match word {
-        "TINYINT" => int(1),
+        "TINYINT" | "BOOL" | "BOOLEAN" => int(1),
         "SMALLINT" => int(2),
         "MEDIUMINT" => int(3),
         "INT" | "INTEGER" => int(4),
@@ -219,8 +281,13 @@ fn kind_of(word: &str, lengths: &[u64]) -> Result<ValueType> {
         }
         "TEXT" => text(1 << 16),
         "MEDIUMTEXT" | "LONGTEXT" => text(1 << 24),
-        "DATE" => text(10),
-        "DATETIME" | "TIMESTAMP" => Ok(ValueType::Timestamp),
+        "DATE" => Ok(ValueType::Date),
+        "DATETIME" | "TIMESTAMP" => match length.unwrap_or(0) {
+            digits @ 0..=6 => Ok(ValueType::Timestamp { digits: digits as u8 }),
+            digits => {
+                Err(SqlError::Unknown(format!("a {word} of {digits} digits; 6 are the most")))
+            }
+        },
         _ => Err(SqlError::Unknown(format!("the type {word}"))),
     }
 }

@@ -243,7 +243,13 @@ impl Parser<'_> {
         if self.eat_symbol("*")? {
             return Ok(Expr::Column(Some(name), "*".to_owned()));
         }
-        Ok(Expr::Column(Some(name), self.name()?))
+        let second = self.name()?;
+        if !self.eat_symbol(".")? {
+            return Ok(Expr::Column(Some(name), second));
+        }
+        self.schemas.push(name);
+        let column = if self.eat_symbol("*")? { "*".to_owned() } else { self.name()? };
+        Ok(Expr::Column(Some(second), column))
     }
 
     /// `@@name` or `@@session.name`.

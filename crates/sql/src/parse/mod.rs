@@ -32,6 +32,8 @@ pub(crate) struct ParsedStatement {
     pub marks: usize,
     pub time: Time,
     pub variables: Variables,
+    /// The schemas that it names: there is one, and the parser does not know which.
+    pub schemas: Vec<String>,
 }
 
 /// Whether a statement asks for variables of the session.
@@ -53,8 +55,8 @@ pub(crate) fn parse(sql: &str) -> Result<ParsedStatement> {
     let mut parser = Parser::new(sql);
     match parser.only_statement() {
         Ok(statement) => {
-            let Parser { marks, time, variables, .. } = parser;
-            Ok(ParsedStatement { statement, marks, time, variables })
+            let Parser { marks, time, variables, schemas, .. } = parser;
+            Ok(ParsedStatement { statement, marks, time, variables, schemas })
         }
         Err(error) => {
             Err(error.with_place(Place::of_byte(sql, parser.blamed.unwrap_or(parser.here()))))
@@ -69,6 +71,7 @@ struct Parser<'s> {
     marks: usize,
     time: Time,
     variables: Variables,
+    schemas: Vec<String>,
     depth: usize,
     /// Expressions that are being read, within each other.
     open: usize,
@@ -148,6 +151,7 @@ impl<'s> Parser<'s> {
             marks: 0,
             time: Time::NotAsked,
             variables: Variables::NotAsked,
+            schemas: Vec::new(),
             depth: 0,
             open: 0,
             operators: 0,
@@ -182,11 +186,15 @@ impl<'s> Parser<'s> {
             "DROP" => self.drop_table(),
             "TRUNCATE" => {
                 self.eat("TABLE")?;
-                Ok(Statement::Truncate(self.name()?))
+                Ok(Statement::Truncate(self.table_name()?))
             }
             "ANALYZE" => {
                 self.eat("TABLE")?;
-                Ok(Statement::Analyze(self.names()?))
+                let mut names = vec![self.table_name()?];
+                while self.eat_symbol(",")? {
+                    names.push(self.table_name()?);
+                }
+                Ok(Statement::Analyze(names))
             }
             _ => self.control_statement(&word, here),
         }
@@ -194,7 +202,7 @@ impl<'s> Parser<'s> {
 
     fn insert(&mut self) -> Result<Statement> {
         self.want("INTO")?;
-        let table = self.name()?;
+        let table = self.table_name()?;
         let mut columns = Vec::new();
         if self.eat_symbol("(")? {
             columns = self.names()?;
@@ -323,6 +331,16 @@ impl<'s> Parser<'s> {
             }
             _ => Err(self.unexpected("a name")),
         }
+    }
+
+    /// The name of a table, which may have that of its schema before it.
+    fn table_name(&mut self) -> Result<String> {
+        let name = self.name()?;
+        if !self.eat_symbol(".")? {
+            return Ok(name);
+        }
+        self.schemas.push(name);
+        self.name()
     }
 
     /// Names with commas between them.

@@ -95,7 +95,7 @@ impl Parser<'_> {
             let source = Source::Query(Box::new(select));
             return Ok(From { source, alias, join: Join::Inner, on: None });
         }
-        let name = self.name()?;
+        let name = self.table_name()?;
         let alias = self.alias()?;
         let mut index = None;
         if self.eat("FORCE")? {

@@ -52,7 +52,7 @@ fn kind(expr: &Expr, query: &Query) -> ColumnKind {
             combined(*operator, kind(left, query), kind(right, query))
         }
         Expr::Call(function, arguments) => called(*function, arguments, query),
-        Expr::Now => ColumnKind::Timestamp,
+        Expr::Now => ColumnKind::Timestamp(0),
         Expr::Param(_) | Expr::Outer(_) => ColumnKind::Any,
     }
 }
@@ -63,7 +63,8 @@ fn of_value(value: &Operand<'_>) -> ColumnKind {
         Operand::Int(_) => ColumnKind::Int,
         Operand::Decimal(_, scale) => ColumnKind::Decimal(*scale),
         Operand::Text(text) => ColumnKind::Text(text.len() as u32),
-        Operand::Timestamp(_) => ColumnKind::Timestamp,
+        Operand::Timestamp(_, digits) => ColumnKind::Timestamp(*digits),
+        Operand::Date(_) => ColumnKind::Date,
     }
 }
 
@@ -85,7 +86,7 @@ fn aggregated(aggregate: Aggregate, of: ColumnKind) -> ColumnKind {
 /// The least of texts is a text, and the sum of texts is a number of a scale that is not known.
 fn plain(of: ColumnKind) -> ColumnKind {
     match of {
-        ColumnKind::Timestamp => ColumnKind::Timestamp,
+        ColumnKind::Timestamp(_) | ColumnKind::Date => of,
         _ => ColumnKind::Any,
     }
 }
@@ -117,6 +118,19 @@ fn combined(operator: Operator, left: ColumnKind, right: ColumnKind) -> ColumnKi
     }
 }
 
+/// What holds values of both kinds.
+fn common_kind(left: ColumnKind, right: ColumnKind) -> ColumnKind {
+    match (left, right, scale(left), scale(right)) {
+        _ if left == right => left,
+        (_, _, Some(left), Some(right)) => ColumnKind::Decimal(left.max(right)),
+        (ColumnKind::Text(left), ColumnKind::Text(right), ..) => ColumnKind::Text(left.max(right)),
+        (ColumnKind::Timestamp(left), ColumnKind::Timestamp(right), ..) => {
+            ColumnKind::Timestamp(left.max(right))
+        }
+        _ => ColumnKind::Any,
+    }
+}
+
 fn scale(kind: ColumnKind) -> Option<u8> {
     match kind {
         ColumnKind::Int => Some(0),
@@ -129,11 +143,14 @@ fn called(function: Function, arguments: &[Expr], query: &Query) -> ColumnKind {
     match function {
         Function::Length | Function::Sleep => ColumnKind::Int,
         Function::Abs | Function::Coalesce => {
-            let mut kinds = arguments.iter().map(|argument| kind(argument, query));
-            match kinds.next() {
-                Some(first) if kinds.all(|other| other == first) => first,
-                _ => ColumnKind::Any,
-            }
+            // NULL is of the kind of whatever it stands beside.
+            let others = arguments
+                .iter()
+                .filter(|argument| !matches!(argument, Expr::Constant(Operand::Null)));
+            others
+                .map(|argument| kind(argument, query))
+                .reduce(common_kind)
+                .unwrap_or(ColumnKind::Any)
         }
         Function::Concat | Function::Lower | Function::Right | Function::Upper => ColumnKind::Any,
     }

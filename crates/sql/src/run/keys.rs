@@ -10,10 +10,11 @@
 //! column becomes the lower one of them, outside of what lies above and inside of what lies below.
 
 use dbdyno_engine::EngineError;
-use dbdyno_engine::value::{Datum, ValueType};
+use dbdyno_engine::value::{Datum, US_PER_DAY, ValueType};
 
 use crate::error::{Result, SqlError};
 use crate::operand::{self, Operand};
+use crate::time;
 
 /// What a value is among those of a column.
 pub(super) enum Place<'a> {
@@ -35,7 +36,7 @@ pub(super) fn place_of<'a>(value: &'a Operand<'a>, kind: ValueType) -> Result<Pl
     Ok(match kind {
         ValueType::Int { .. } => number(value, 0, Datum::Int)?,
         ValueType::Decimal { scale, .. } => number(value, scale, Datum::Decimal)?,
-        ValueType::Timestamp => Place::At(Datum::Timestamp(value.timestamp()?)),
+        ValueType::Timestamp { .. } | ValueType::Date => point_in_time(value.timestamp()?, kind),
         ValueType::Text { .. } => match value {
             Operand::Text(text) => Place::At(Datum::Text(text)),
             other => {
@@ -43,6 +44,19 @@ pub(super) fn place_of<'a>(value: &'a Operand<'a>, kind: ValueType) -> Result<Pl
             }
         },
     })
+}
+
+/// A point in time among those of a column, which may have days or seconds only.
+fn point_in_time<'a>(us: i64, kind: ValueType) -> Place<'a> {
+    let unit = match kind {
+        ValueType::Date => US_PER_DAY,
+        ValueType::Timestamp { digits } => 10_i64.pow(6_u32.saturating_sub(digits.into())),
+        _ => 1,
+    };
+    match us.rem_euclid(unit) {
+        0 => Place::At(Datum::Timestamp(us)),
+        over => Place::Above(Datum::Timestamp(us - over)),
+    }
 }
 
 fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Result<Place<'a>> {
@@ -77,7 +91,14 @@ pub(super) fn column_input<'a>(
         (ValueType::Int { .. }, Operand::Int(number)) => ColumnInput::Plain(Datum::Int(*number)),
         (ValueType::Int { .. }, _) => ColumnInput::Plain(Datum::Int(units(0)?)),
         (ValueType::Decimal { scale, .. }, _) => ColumnInput::Plain(Datum::Decimal(units(scale)?)),
-        (ValueType::Timestamp, _) => ColumnInput::Plain(Datum::Timestamp(value.timestamp()?)),
+        (ValueType::Timestamp { digits }, _) => {
+            let us = time::round_to_digits(value.timestamp()?, digits).ok_or_else(too_large)?;
+            ColumnInput::Plain(Datum::Timestamp(us))
+        }
+        (ValueType::Date, _) => {
+            let us = time::day_of(value.timestamp()?).ok_or_else(too_large)?;
+            ColumnInput::Plain(Datum::Timestamp(us))
+        }
         (ValueType::Text { .. }, Operand::Text(text)) => ColumnInput::Plain(Datum::Text(text)),
         (ValueType::Text { .. }, other) => ColumnInput::Text(other.to_string().into_bytes()),
     })
@@ -124,7 +145,8 @@ mod tests {
             (Operand::Decimal(i128::from(i64::MAX) + 1, 0), ValueType::BIGINT, "beyond Greater"),
             (Operand::Decimal(i128::MIN / 2, 0), money, "beyond Less"),
             (Operand::Null, text, "nowhere"),
-            (Operand::of_text(b"1970-01-01"), ValueType::Timestamp, "at Timestamp(0)"),
+            (Operand::of_text(b"1970-01-01"), ValueType::TIMESTAMP, "at Timestamp(0)"),
+            (Operand::of_text(b"1970-01-01 01:00:00"), ValueType::Date, "above Timestamp(0)"),
             (Operand::Int(5), text, "5 where a text is compared"),
             (Operand::of_text(b"x"), ValueType::BIGINT, "'x' where a number is wanted"),
         ] {

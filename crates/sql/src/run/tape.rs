@@ -27,6 +27,7 @@ const INT: u8 = 1;
 const DECIMAL: u8 = 2;
 const TEXT: u8 = 3;
 const TIMESTAMP: u8 = 4;
+const DATE: u8 = 5;
 
 impl Tape {
     /// Begins a row.
@@ -108,7 +109,11 @@ impl<'a> Iterator for Values<'a> {
                 self.0 = rest;
                 Operand::of_text(text)
             }
-            _ => Operand::Timestamp(i64::from_le_bytes(self.fixed())),
+            DATE => Operand::Date(i64::from_le_bytes(self.fixed())),
+            _ => {
+                let [digits] = self.fixed();
+                Operand::Timestamp(i64::from_le_bytes(self.fixed()), digits)
+            }
         })
     }
 }
@@ -131,8 +136,13 @@ pub(super) fn push(value: &Operand<'_>, into: &mut Vec<u8>) {
             into.extend_from_slice(&(text.len() as u64).to_le_bytes());
             into.extend_from_slice(text);
         }
-        Operand::Timestamp(us) => {
+        Operand::Date(us) => {
+            into.push(DATE);
+            into.extend_from_slice(&us.to_le_bytes());
+        }
+        Operand::Timestamp(us, digits) => {
             into.push(TIMESTAMP);
+            into.push(*digits);
             into.extend_from_slice(&us.to_le_bytes());
         }
     }

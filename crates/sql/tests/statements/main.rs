@@ -2,16 +2,20 @@
 //!
 //! ```text
 //!   answers    what they mean: NULL, exact numbers, texts, limits, joins, groups
+//!   days       dates and times
+//!   transactions   levels, savepoints, those that read only
 //!   refusals   what is beyond the subset, and in which words it is said
 //!   sqlite     random statements, and SQLite as the oracle
 //!   hostile    texts that are nearly statements, and some that are none: no panic
 //! ```
 
 mod answers;
+mod days;
 mod hostile;
 mod refusals;
 mod sqlite;
 mod tables;
+mod transactions;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -100,7 +104,8 @@ impl Sink for Told {
             Operand::Int(number) => Operand::Int(*number),
             Operand::Decimal(units, scale) => Operand::Decimal(*units, *scale),
             Operand::Text(text) => Operand::Text(Cow::Owned(text.to_vec())),
-            Operand::Timestamp(us) => Operand::Timestamp(*us),
+            Operand::Timestamp(us, digits) => Operand::Timestamp(*us, *digits),
+            Operand::Date(us) => Operand::Date(*us),
         });
     }
 

@@ -9,7 +9,7 @@
 //! Packets are built one behind the other in one buffer and leave in one write. Definitions are
 //! built once for a statement and copied for each of its answers.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io::Write as _;
 
 use crate::mysql::codec::{EOF, NULL, OK, put_error, put_length};
@@ -23,8 +23,6 @@ const FULL: usize = 0xFF_FFFF;
 const SPARED: usize = 1 << 20;
 
 const BINARY: u16 = 63;
-/// Digits behind the second: as many as there are (`NOT_FIXED_DEC`).
-const AS_MANY: u8 = 31;
 
 /// How values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +51,10 @@ pub enum ColumnType {
     Decimal(u8),
     /// Characters in the collation of this number, and how many bytes they have at most.
     Text(u16, u32),
-    /// Points in time.
-    DateTime,
+    /// Points in time with so many digits behind the second.
+    DateTime(u8),
+    /// Days.
+    Date,
 }
 
 /// A column as clients are told of it.
@@ -247,20 +247,10 @@ impl ResponseBuilder {
         self.row.column += 1;
     }
 
-    /// A point in time: year, month, day, hour, minute, second, microseconds.
+    /// A point in time in binary: year, month, day, hour, minute, second, microseconds. As text
+    /// it is put by [`Self::put_formatted`].
     pub fn date_time(&mut self, [year, month, day, hour, minute, second, us]: [u32; 7]) {
-        let (date, time) = ((year, month, day), (hour, minute, second));
-        if self.row.form == ValueForm::Text {
-            let mut fraction = String::new();
-            if us > 0 {
-                // Writing into memory does not fail.
-                let _ = write!(fraction, ".{us:06}");
-            }
-            let ((year, month, day), (hour, minute, second)) = (date, time);
-            return self.put_formatted(format_args!(
-                "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction}"
-            ));
-        }
+        let time = (hour, minute, second);
         let parts = [month, day, hour, minute, second].map(|part| part as u8);
         let [low, high] = (year as u16).to_le_bytes();
         let length = match (time, us) {
@@ -318,7 +308,8 @@ impl ResponseBuilder {
             ColumnType::Int => (0x08, BINARY, 20, 0, FLAG_BINARY | FLAG_NUMBER),
             ColumnType::Decimal(scale) => (0xF6, BINARY, 40, scale, FLAG_BINARY | FLAG_NUMBER),
             ColumnType::Text(collation, bytes) => (0xFD, collation, bytes, 0, 0),
-            ColumnType::DateTime => (0x0C, BINARY, 26, AS_MANY, FLAG_BINARY),
+            ColumnType::DateTime(digits) => (0x0C, BINARY, 26, digits, FLAG_BINARY),
+            ColumnType::Date => (0x0A, BINARY, 10, 0, FLAG_BINARY),
         };
         let at = self.open();
         for text in [&b"def"[..], b"", b"", b"", column.name, column.name] {
@@ -456,7 +447,7 @@ mod tests {
     #[test]
     fn times_have_as_many_bytes_as_they_need() {
         let mut answers = answers();
-        let column = Definition { name: b"t", kind: ColumnType::DateTime };
+        let column = Definition { name: b"t", kind: ColumnType::DateTime(6) };
         let columns = answers.build_definitions(&[column]);
         for (at, expected) in [
             ([2026, 11, 25, 0, 0, 0, 0], &[4, 0xEA, 7, 11, 25][..]),

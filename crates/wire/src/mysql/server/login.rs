@@ -105,7 +105,7 @@ pub(crate) fn send_greeting(
     payload.extend_from_slice(first);
     payload.push(0);
     payload.extend_from_slice(&low.to_le_bytes());
-    payload.push(LATIN1);
+    payload.push(UTF8MB4_BIN);
     payload.extend_from_slice(&AUTOCOMMIT);
     payload.extend_from_slice(&high.to_le_bytes());
     payload.push(NONCE as u8 + 1);
@@ -117,7 +117,7 @@ pub(crate) fn send_greeting(
     channel.send()
 }
 
-const LATIN1: u8 = 8;
+const UTF8MB4_BIN: u8 = 46;
 const AUTOCOMMIT: [u8; 2] = [2, 0];
 
 /// What a client answers to the greeting.

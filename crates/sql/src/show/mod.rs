@@ -1,31 +1,39 @@
 //! What a server tells of itself: variables, counters, tables and their columns.
 
+mod tables;
+
 use std::sync::Arc;
 
 use dbdyno_engine::follow::{ReplicaComparison, ReplicaProgress};
-use dbdyno_engine::table::Uniqueness;
-use dbdyno_engine::value::{Value, ValueType};
 use dbdyno_engine::{Engine, Following};
 
 use crate::column::ResultColumn;
 use crate::error::Result;
-use crate::expr::matches_pattern;
 use crate::operand::Operand;
-use crate::parse::Show;
+use crate::parse::{Access, Detail, Show};
 use crate::run::Sink;
 use crate::settings::{Autocommit, Settings};
+use tables::has_form;
 
-/// The names of the columns in which something is shown.
-pub(crate) fn names(show: &Show) -> &'static [&'static str] {
-    match show {
+/// The names of the columns in which something is shown; the one of tables has that of the schema.
+pub(crate) fn names(show: &Show, schema: &str) -> Vec<String> {
+    let fixed: &[&str] = match show {
         Show::Variables(_) | Show::Status(_) => &["Variable_name", "Value"],
-        Show::Tables(_) => &["Tables"],
-        Show::Columns(_) => &["Field", "Type", "Null", "Key", "Default", "Extra"],
-        Show::Databases => &["Database"],
+        Show::Tables(detail, form) => {
+            let form = form.as_ref().map(|form| format!(" ({})", String::from_utf8_lossy(form)));
+            let tables = format!("Tables_in_{schema}{}", form.unwrap_or_default());
+            let kind = (*detail == Detail::Full).then(|| "Table_type".to_owned());
+            return std::iter::once(tables).chain(kind).collect();
+        }
+        Show::Columns(detail, ..) => tables::column_headings(*detail),
+        Show::Indexes(_) => &tables::INDEX_HEADINGS,
+        Show::CreateTable(_) => &["Table", "Create Table"],
+        Show::Databases(_) => &["Database"],
         Show::Replica => &OF_REPLICA,
         Show::Comparison => &["Behind_Bytes", "Difference"],
         Show::Warnings => &["Level", "Code", "Message"],
-    }
+    };
+    fixed.iter().map(|&name| name.to_owned()).collect()
 }
 
 /// What is told of a replica; lags are those since it was started, in nanoseconds from when a
@@ -42,8 +50,8 @@ const OF_REPLICA: [&str; 8] = [
 ];
 
 /// Columns of text with these names.
-pub(crate) fn columns(names: &[&str]) -> Arc<[ResultColumn]> {
-    names.iter().map(|name| ResultColumn::of_text(name)).collect()
+pub(crate) fn columns(names: &[impl AsRef<str>]) -> Arc<[ResultColumn]> {
+    names.iter().map(|name| ResultColumn::of_text(name.as_ref())).collect()
 }
 
 /// Shows something; in how many rows.
@@ -58,7 +66,7 @@ pub(crate) fn execute_show(
         Show::Variables(form) => {
             let fields = engine.design().fields().into_iter();
             let all = fields.chain(settings.shown());
-            let rows = all.filter(|(name, _)| is_of(form, name));
+            let rows = all.filter(|(name, _)| has_form(form, name));
             emit_rows(sink, columns, rows.map(|(name, value)| [name.to_owned(), value]))
         }
         Show::Status(form) => {
@@ -67,18 +75,32 @@ pub(crate) fn execute_show(
             let counts = counts.named_counts().chain([unpurged]);
             let counts = counts.map(|(name, count)| (name, count.to_string()));
             let all = settings.variables.status().chain(counts);
-            let rows = all.filter(|(name, _)| is_of(form, name));
+            let rows = all.filter(|(name, _)| has_form(form, name));
             emit_rows(sink, columns, rows.map(|(name, value)| [name.to_owned(), value]))
         }
-        Show::Tables(form) => {
+        Show::Tables(detail, form) => {
             let tables = engine.tables();
             let names = tables.iter().map(|table| table.name());
-            let rows = names.filter(|name| is_of(form, name)).map(|name| [name.to_owned()]);
-            emit_rows(sink, columns, rows)
+            let names = names.filter(|name| has_form(form, name)).map(str::to_owned);
+            match detail {
+                Detail::Usual => emit_rows(sink, columns, names.map(|name| [name])),
+                Detail::Full => {
+                    let kind = "BASE TABLE".to_owned();
+                    emit_rows(sink, columns, names.map(|name| [name, kind.clone()]))
+                }
+            }
         }
-        Show::Columns(table) => return of_table(table, engine, columns, sink),
-        Show::Databases => {
-            let name = settings.variables.value_text("database()").map(str::to_owned);
+        Show::Columns(detail, table, form) => {
+            tables::emit_columns(&*engine.table(table)?, *detail, form, columns, sink)
+        }
+        Show::Indexes(table) => tables::emit_indexes(&*engine.table(table)?, columns, sink),
+        Show::CreateTable(name) => {
+            let statement = tables::statement_of(&*engine.table(name)?);
+            emit_rows(sink, columns, std::iter::once([name.clone(), statement]))
+        }
+        Show::Databases(form) => {
+            let name = settings.variables.value_text("database()");
+            let name = name.filter(|name| has_form(form, name)).map(str::to_owned);
             emit_rows(sink, columns, name.into_iter().map(|name| [name]))
         }
         Show::Replica => {
@@ -109,7 +131,9 @@ impl Settings {
             let autocommit = if self.autocommit == Autocommit::On { "ON" } else { "OFF" };
             let isolation = self.isolation.name().to_ascii_uppercase();
             all.push(("autocommit", autocommit.to_owned()));
+            let access = if self.access == Access::ReadOnly { "ON" } else { "OFF" };
             all.push(("transaction_isolation", isolation));
+            all.push(("transaction_read_only", access.to_owned()));
             all.sort_unstable();
         }
         all
@@ -123,71 +147,6 @@ fn of_replica(replica: &Following) -> [String; OF_REPLICA.len()] {
     let mean = (lag.mean_ns() as u64).to_string();
     let [behind, applied, again] = [behind_bytes, applied, again].map(|count| count.to_string());
     [replica.state_text(), behind, applied, again, mean, p50, p99, max]
-}
-
-/// Whether a name is of a form, if one is given: small and capital letters are the same.
-fn is_of(form: &Option<Vec<u8>>, name: &str) -> bool {
-    form.as_ref().is_none_or(|form| {
-        matches_pattern(name.to_ascii_lowercase().as_bytes(), &form.to_ascii_lowercase())
-    })
-}
-
-fn of_table(
-    name: &str,
-    engine: &Engine,
-    columns: &Arc<[ResultColumn]>,
-    sink: &mut dyn Sink,
-) -> Result<u64> {
-    let table = engine.table(name)?;
-    let key = |place: usize| {
-        if table.primary().contains(&place) {
-            return "PRI";
-        }
-        let mut indexes =
-            table.indexes().filter(|index| index.spec.columns.first() == Some(&place));
-        match indexes.next() {
-            Some(index) if index.spec.uniqueness == Uniqueness::Unique => "UNI",
-            Some(_) => "MUL",
-            None => "",
-        }
-    };
-    sink.begin_rows(columns);
-    for (place, column) in table.columns().iter().enumerate() {
-        let counts_up = table.auto_increment() == Some(place);
-        let nullable = if column.nullable { "YES" } else { "NO" };
-        let default = match &column.default {
-            Value::Null => Operand::Null,
-            other => crate::expr::of_datum(other.datum(), column.kind),
-        };
-        let extra = if counts_up { "auto_increment" } else { "" };
-        let written = type_of(column.kind);
-        for text in [&*column.name, &written, nullable, key(place)] {
-            sink.value(&Operand::of_text(text.as_bytes()));
-        }
-        sink.value(&default);
-        sink.value(&Operand::of_text(extra.as_bytes()));
-        sink.end_row();
-    }
-    Ok(table.columns().len() as u64)
-}
-
-/// A type as MySQL shows it. Which of the types of text it was is not kept.
-fn type_of(kind: ValueType) -> String {
-    match kind {
-        ValueType::Int { bytes, signed } => {
-            let name = match bytes {
-                1 => "tinyint",
-                2 => "smallint",
-                3 => "mediumint",
-                4 => "int",
-                _ => "bigint",
-            };
-            format!("{name}{}", if signed { "" } else { " unsigned" })
-        }
-        ValueType::Decimal { digits, scale } => format!("decimal({digits},{scale})"),
-        ValueType::Text { most } => format!("varchar({most})"),
-        ValueType::Timestamp => "datetime".to_owned(),
-    }
 }
 
 /// Tells rows of text; how many.
