@@ -9,10 +9,10 @@ use crate::certificates::{Authority, Papers};
 use crate::common::{Done, Home, finish, skipped, turn};
 use crate::serve::Served;
 
-const PASSWORD: &str = "of the clients";
+pub(crate) const PASSWORD: &str = "of the clients";
 
 /// A server whose account has a password, so that each client proves it by its own method.
-fn served(home: &Home) -> Served {
+pub(crate) fn served(home: &Home) -> Served {
     served_with(home, &[])
 }
 
@@ -40,13 +40,13 @@ fn has(program: &str) -> bool {
 }
 
 /// Says that something is missing, where that may be.
-fn lacks(what: &str) {
+pub(crate) fn lacks(what: &str) {
     let required = std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_some();
     assert!(!required, "DBDYNO_REQUIRE_SERVERS is set and there is no {what}");
     skipped(&format!("this machine has no {what}"));
 }
 
-fn run(program: &str, args: &[&str]) -> Done {
+pub(crate) fn run(program: &str, args: &[&str]) -> Done {
     let mut command = Command::new(program);
     command.args(args).env("MYSQL_PWD", PASSWORD);
     finish(command)

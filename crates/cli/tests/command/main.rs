@@ -7,6 +7,7 @@ mod certificates;
 mod classes;
 mod clients;
 mod common;
+mod connectors;
 mod counted;
 mod curves;
 mod custom;
