@@ -5,6 +5,7 @@
 #[path = "../../crates/sql/tests/statements/tables.rs"]
 mod tables;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dbdyno_engine::disk::SimDisk;
@@ -32,8 +33,9 @@ impl Sink for RowCounter {
         self.text = value.to_string();
     }
 
-    fn end_row(&mut self) {
+    fn end_row(&mut self) -> ControlFlow<()> {
         self.rows += 1;
+        ControlFlow::Continue(())
     }
 }
 

@@ -181,6 +181,7 @@ impl Serve {
             database: self.database.clone(),
             version: format!("8.0.33-dbdyno-{}", env!("CARGO_PKG_VERSION")),
             clock: now_us,
+            uptime_ns: monotonic_ns,
             limits: ServeLimits { connections, ..ServeLimits::default() },
         })
     }

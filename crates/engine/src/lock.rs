@@ -292,6 +292,23 @@ impl LockSys {
         Interruption { locks: self }
     }
 
+    /// Ends the wait of one transaction, and allows it no new one until
+    /// [`LockSys::allow_waits`].
+    pub(crate) fn interrupt_wait(&self, trx: &Arc<LockTrx>) {
+        trx.set_interrupted(true);
+        let State::Waiting(at) = trx.wait().state else { return };
+        let mut wake = Vec::new();
+        if self.dismiss(trx, at, State::Interrupted, &mut wake) {
+            wake.push(trx.clone());
+        }
+        self.wake(&wake);
+    }
+
+    /// Lets a transaction wait for locks again.
+    pub(crate) fn allow_waits(&self, trx: &LockTrx) {
+        trx.set_interrupted(false);
+    }
+
     fn attempt(
         &self,
         trx: &Arc<LockTrx>,
@@ -316,7 +333,7 @@ impl LockSys {
         if let Ok(held) = held(met) {
             return Ok(held);
         }
-        if self.interruptions.load(Ordering::SeqCst) > 0 {
+        if self.interruptions.load(Ordering::SeqCst) > 0 || trx.is_interrupted() {
             return Err(EngineError::Interrupted);
         }
         let queue = shard.queue(at.slot);

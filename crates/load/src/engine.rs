@@ -12,6 +12,7 @@
 //! Threads of its own purge old versions and write checkpoints; like RocksDB's they are not part of
 //! a client's cost, see `lab::cost`.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -259,7 +260,9 @@ impl Sink for CountSink {
         std::hint::black_box(value);
     }
 
-    fn end_row(&mut self) {}
+    fn end_row(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// Rows are kept for a dialogue.
@@ -278,7 +281,9 @@ impl Sink for BufferSink<'_> {
         }
     }
 
-    fn end_row(&mut self) {}
+    fn end_row(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// Rows are kept as text.
@@ -298,8 +303,9 @@ impl Sink for TextSink {
         self.row.push((!is_null).then(|| value.to_string()));
     }
 
-    fn end_row(&mut self) {
+    fn end_row(&mut self) -> ControlFlow<()> {
         self.rows.rows.push(std::mem::take(&mut self.row));
+        ControlFlow::Continue(())
     }
 }
 

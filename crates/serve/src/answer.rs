@@ -1,11 +1,13 @@
 //! Rows of the engine as packets of the protocol.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dbdyno_sql::{ColumnKind, Operand, ResultColumn, Sink, parts_of_time};
 use dbdyno_wire::mysql::server::{ColumnType, Definition, Definitions, ResponseBuilder, ValueForm};
 
 use crate::charset::Charset;
+use crate::room::AnswerShare;
 
 /// The definitions of the columns of a statement, once they were asked for.
 #[derive(Default)]
@@ -15,13 +17,14 @@ pub(crate) struct ColumnDefinitions {
 }
 
 /// Rows on their way into an answer.
-pub(crate) struct Telling<'a> {
+pub(crate) struct Telling<'a, 'r> {
     answers: &'a mut ResponseBuilder,
     kept: &'a mut ColumnDefinitions,
     form: ValueForm,
     charset: Charset,
     /// Bytes that an answer has at most.
     most: usize,
+    room: &'a mut AnswerShare<'r>,
     column: usize,
     told: AnswerResult,
 }
@@ -34,19 +37,23 @@ pub(crate) enum AnswerResult {
     Rows,
     /// It has grown too large.
     TooLarge,
+    /// There is no room for it beside the answers of others.
+    NoRoom,
     /// A number has no room in its column.
     OutOfRange,
 }
 
-impl<'a> Telling<'a> {
+impl<'a, 'r> Telling<'a, 'r> {
     pub(crate) fn new(
         answers: &'a mut ResponseBuilder,
         kept: &'a mut ColumnDefinitions,
         form: ValueForm,
         charset: Charset,
         most: usize,
-    ) -> Telling<'a> {
-        Telling { answers, kept, form, charset, most, column: 0, told: AnswerResult::NoRows }
+        room: &'a mut AnswerShare<'r>,
+    ) -> Telling<'a, 'r> {
+        let told = AnswerResult::NoRows;
+        Telling { answers, kept, form, charset, most, room, column: 0, told }
     }
 
     pub(crate) fn answer_result(&self) -> AnswerResult {
@@ -69,7 +76,7 @@ impl<'a> Telling<'a> {
     }
 }
 
-impl Sink for Telling<'_> {
+impl Sink for Telling<'_, '_> {
     fn begin_rows(&mut self, columns: &Arc<[ResultColumn]>) {
         self.kept.define(self.answers, columns, self.charset);
         self.answers.begin_rows(&self.kept.definitions, self.form);
@@ -111,14 +118,20 @@ impl Sink for Telling<'_> {
     }
 
     #[inline]
-    fn end_row(&mut self) {
+    fn end_row(&mut self) -> ControlFlow<()> {
         if self.told != AnswerResult::Rows {
-            return;
+            return ControlFlow::Break(());
         }
         self.column = 0;
         self.answers.end_row();
         if self.answers.len() > self.most {
             self.told = AnswerResult::TooLarge;
+        } else if !self.room.has_room(self.answers.len()) {
+            self.told = AnswerResult::NoRoom;
+        }
+        match self.told {
+            AnswerResult::Rows => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
         }
     }
 }

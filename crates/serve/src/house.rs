@@ -8,6 +8,8 @@ use dbdyno_wire::mysql::server::{LoginAccount, LoginTerms};
 
 use crate::kept::KeptStatements;
 use crate::known;
+use crate::processes::ProcessTable;
+use crate::room::AnswerRoom;
 use crate::settings::Settings;
 
 /// What all connections have in common.
@@ -19,6 +21,10 @@ pub(crate) struct House {
     pub terms: LoginTerms,
     /// What is prepared on all connections.
     pub kept: KeptStatements,
+    /// The sessions that there are.
+    pub processes: Arc<ProcessTable>,
+    /// Where long answers are built.
+    pub room: AnswerRoom,
 }
 
 impl House {
@@ -34,6 +40,8 @@ impl House {
             known: known::known_variables(&settings),
             terms,
             kept: Default::default(),
+            processes: Default::default(),
+            room: Default::default(),
             settings,
         }
     }

@@ -70,6 +70,7 @@ pub(crate) fn known_variables(settings: &Settings) -> Arc<[KnownVariable]> {
         fixed("license", "MIT OR Apache-2.0"),
         fixed("lower_case_table_names", "0"),
         fixed("max_allowed_packet", &limits.request_bytes.to_string()),
+        number("max_execution_time", 0),
         fixed("max_connections", &limits.connections.to_string()),
         number("net_buffer_length", 16_384),
         number("net_read_timeout", limits.reading.as_secs()),

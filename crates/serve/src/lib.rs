@@ -33,6 +33,8 @@ mod given;
 mod house;
 mod kept;
 mod known;
+mod processes;
+mod room;
 mod server;
 mod session;
 mod settings;

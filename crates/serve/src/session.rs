@@ -5,6 +5,7 @@
 //!                                           └─────────────────────────────┘ until one goes
 //! ```
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dbdyno_sql::{Autocommit, SqlConnection, SqlError, StatementEffect, Variables};
@@ -18,6 +19,8 @@ use crate::charset::Charset;
 use crate::given::ExecutionParameters;
 use crate::house::House;
 use crate::kept::{KeptStatements, MostKept, StatementPlace};
+use crate::processes::{Process, ProcessHost};
+use crate::room::AnswerShare;
 use crate::settings::ServeLimits;
 
 /// Who connects and does not say within this time who it is, is not there.
@@ -32,6 +35,8 @@ struct Session<'s> {
 /// What a client asks of.
 struct ClientContext<'s> {
     connection: SqlConnection,
+    process: Arc<Process>,
+    room: AnswerShare<'s>,
     limits: &'s ServeLimits,
     /// In the order of their numbers, which grow.
     statements: Vec<Statement<'s>>,
@@ -58,6 +63,7 @@ struct Statement<'s> {
 
 /// Serves a connection from its greeting to its end.
 pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
+    let socket = stream.socket_watch();
     let Ok(mut visitor) = Visitor::let_in(stream, &house.terms, id, LOGIN) else { return };
     let limits = &house.settings.limits;
     let known = &house.settings.database;
@@ -68,12 +74,24 @@ pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
     }
     let charset = Charset::of_collation(visitor.collation());
     let variables = at_first(&visitor, id, charset, house);
-    let connection =
+    let mut connection =
         SqlConnection::with_variables(house.engine.clone(), house.settings.clock, variables);
+    let entry = house.processes.add_session(
+        id,
+        visitor.user(),
+        socket,
+        connection.wait_watch(),
+        house.settings.uptime_ns,
+    );
+    let process = entry.process.clone();
+    let table = house.processes.clone();
+    connection.set_host(Box::new(ProcessHost { table, process: process.clone() }));
     let charset = Charset::from_name(charset);
     let own_kept = KeptStatements::default();
     let asked = ClientContext {
         connection,
+        process,
+        room: house.room.empty_share(limits.all_answer_bytes),
         limits,
         statements: Vec::new(),
         own_kept: &own_kept,
@@ -126,8 +144,13 @@ impl Session<'_> {
         if request == Request::Quit {
             return Ok(Next::End);
         }
+        if !asked.process.begin_request() {
+            return Ok(Next::End);
+        }
         asked.answer(request, answers)?;
+        asked.process.end_request();
         visitor.flush()?;
+        asked.room.give_back();
         if asked.changes != asked.connection.variables().change_count() {
             let silent = asked.renew();
             visitor.set_patience(silent, asked.limits.reading).map_err(Fault::Gone)?;
@@ -205,7 +228,7 @@ impl<'s> ClientContext<'s> {
             unknown(execution.statement, answers);
             return Ok(());
         };
-        let ClientContext { connection, statements, says, reads, limits, .. } = self;
+        let ClientContext { connection, statements, says, reads, limits, room, .. } = self;
         let Statement { place, parameters, kept, .. } = &mut statements[at];
         parameters.read(execution.values)?;
         let given = ExecutionParameters { parameters, values: execution.values, charset: *says };
@@ -215,7 +238,7 @@ impl<'s> ClientContext<'s> {
             return Ok(());
         }
         let mut telling =
-            Telling::new(answers, kept, ValueForm::Binary, *reads, limits.answer_bytes);
+            Telling::new(answers, kept, ValueForm::Binary, *reads, limits.answer_bytes, room);
         let done = connection.execute(*place, &given, &mut telling);
         let told = telling.answer_result();
         parameters.forget_pieces();
@@ -230,7 +253,8 @@ impl<'s> ClientContext<'s> {
         }
         let mut kept = ColumnDefinitions::default();
         let most = self.limits.answer_bytes;
-        let mut telling = Telling::new(answers, &mut kept, ValueForm::Text, self.reads, most);
+        let mut telling =
+            Telling::new(answers, &mut kept, ValueForm::Text, self.reads, most, &mut self.room);
         let done = self.connection.run(&text, &mut telling);
         let told = telling.answer_result();
         self.end(done, told, answers);
@@ -255,6 +279,11 @@ impl<'s> ClientContext<'s> {
                 let most = self.limits.answer_bytes;
                 let text = format!("an answer of more than {most} bytes; ask for it in parts");
                 answers.error(1041, "HY000", &text);
+            }
+            (Ok(_), AnswerResult::NoRoom) => {
+                answers.take_back();
+                let text = "the answers of all connections together are too long; try again later";
+                answers.error(1041, "HY000", text);
             }
             (Ok(_), AnswerResult::OutOfRange) => {
                 answers.take_back();
@@ -338,6 +367,9 @@ impl<'s> ClientContext<'s> {
         };
         self.says = charset("character_set_client");
         self.reads = charset("character_set_results");
+        let limit = variables.value_text("max_execution_time").and_then(|text| text.parse().ok());
+        let limit = limit.filter(|limit_ms: &u64| *limit_ms > 0).map(Duration::from_millis);
+        self.process.set_limit(limit);
         let seconds = variables.value_text("wait_timeout").and_then(|text| text.parse().ok());
         // The kernel takes zero for no bound at all.
         seconds.map_or(self.limits.silent, |seconds: u64| {

@@ -20,6 +20,8 @@ pub struct Settings {
     pub version: String,
     /// Microseconds since 1970, for CURRENT_TIMESTAMP.
     pub clock: fn() -> i64,
+    /// Nanoseconds from some moment, by a clock that nobody sets, for limits of time.
+    pub uptime_ns: fn() -> u64,
     /// How much is taken from clients, and how long they are waited for.
     pub limits: ServeLimits,
 }
@@ -33,6 +35,8 @@ pub struct ServeLimits {
     pub request_bytes: usize,
     /// Bytes of an answer, all of which are in memory before they are sent.
     pub answer_bytes: usize,
+    /// Bytes of the long answers of all connections together.
+    pub all_answer_bytes: usize,
     /// Prepared statements of a connection.
     pub statements: usize,
     /// Bytes of their texts.
@@ -59,6 +63,7 @@ impl Default for ServeLimits {
             connections: 4_096,
             request_bytes: 64 << 20,
             answer_bytes: 256 << 20,
+            all_answer_bytes: 1 << 30,
             statements: 16_382,
             statement_bytes: 4 << 20,
             all_statements: 1 << 18,

@@ -6,7 +6,9 @@ use dbdyno_serve::{EngineListener, Listener, ServeLimits};
 use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client as _, Endpoint, Param, RowBuffer};
 
-use crate::place::{Raw, connect, endpoint, in_directory, refused, rows, server, settings};
+use crate::place::{
+    Raw, connect, endpoint, in_directory, open_server, refused, rows, server, settings,
+};
 
 #[test]
 fn rows_are_the_same_as_text_and_as_bytes() {
@@ -266,7 +268,7 @@ fn who_is_not_known_is_refused() {
 
 #[test]
 fn an_account_without_a_password_takes_no_proof() {
-    let server = open_server();
+    let server = open_server(ServeLimits::default());
     let mut raw = Raw::let_in(&server);
     raw.send(0, b"\x0e");
     assert_eq!(raw.packet(), (1, vec![0, 0, 0, 2, 0, 0, 0]), "PING is answered by OK");
@@ -284,13 +286,6 @@ fn an_account_without_a_password_takes_no_proof() {
     server.stop().unwrap();
 }
 
-/// A server whose account has no password, so that raw clients get in.
-fn open_server() -> EngineListener {
-    let listener = Listener::bind_tcp("127.0.0.1:0").unwrap();
-    let engine = crate::place::on_disk(&SimDisk::default());
-    EngineListener::start(listener, engine, settings(ServeLimits::default(), "")).unwrap()
-}
-
 /// The packets of an answer that ends with the second EOF.
 fn rows_of(raw: &mut Raw) -> Vec<Vec<u8>> {
     let (mut packets, mut ends) = (Vec::new(), 0);
@@ -304,7 +299,7 @@ fn rows_of(raw: &mut Raw) -> Vec<Vec<u8>> {
 
 #[test]
 fn values_come_in_pieces_and_are_used_once() {
-    let server = open_server();
+    let server = open_server(ServeLimits::default());
     let mut raw = Raw::let_in(&server);
     raw.send(0, b"\x16SELECT concat(?, 'x')");
     assert_eq!(raw.packet().1[..9], [0, 1, 0, 0, 0, 1, 0, 1, 0], "one column, one mark");
@@ -326,7 +321,7 @@ fn values_come_in_pieces_and_are_used_once() {
 
 #[test]
 fn characters_are_those_of_the_session() {
-    let server = open_server();
+    let server = open_server(ServeLimits::default());
     let mut raw = Raw::let_in(&server);
     raw.send(0, b"\x16SELECT '\xC3\xA9' AS `\xC3\xA9`");
     raw.packet();

@@ -6,17 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_engine::disk::SimDisk;
-use dbdyno_serve::{EngineListener, Listener, ServeLimits};
+use dbdyno_serve::{EngineListener, ServeLimits};
 use dbdyno_wire::Client as _;
 use dbdyno_wire::mysql::MysqlConnection;
 
-use crate::place::{Raw, connect, endpoint, on_disk, refused, rows, serve, settings};
-
-/// A server whose account has no password, so that raw clients get in.
-fn open_server(limits: ServeLimits) -> EngineListener {
-    let listener = Listener::bind_tcp("127.0.0.1:0").unwrap();
-    EngineListener::start(listener, on_disk(&SimDisk::default()), settings(limits, "")).unwrap()
-}
+use crate::place::{Raw, connect, endpoint, on_disk, open_server, refused, rows, serve};
 
 /// A client of such a server that keeps to the protocol, in the midst of a transaction.
 fn witness(server: &EngineListener) -> MysqlConnection {

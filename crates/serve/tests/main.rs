@@ -3,5 +3,6 @@
 mod answers;
 mod bad_input;
 mod ending;
+mod killed;
 mod place;
 mod tls;

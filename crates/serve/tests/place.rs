@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{Engine, EngineOptions};
@@ -20,6 +21,12 @@ fn clock() -> i64 {
     1_795_635_000_500_000
 }
 
+/// A millisecond later whenever it is asked, so that a limit is reached on the slowest host.
+fn uptime_ns() -> u64 {
+    static LOOKS: AtomicU64 = AtomicU64::new(0);
+    LOOKS.fetch_add(1_000_000, Ordering::Relaxed)
+}
+
 /// Those of a server that does not encrypt.
 pub(crate) fn settings(limits: ServeLimits, password: &str) -> Settings {
     Settings {
@@ -29,6 +36,7 @@ pub(crate) fn settings(limits: ServeLimits, password: &str) -> Settings {
         database: "test".to_owned(),
         version: "8.0.33-test".to_owned(),
         clock,
+        uptime_ns,
         limits,
     }
 }
@@ -45,6 +53,18 @@ pub(crate) fn server() -> EngineListener {
 pub(crate) fn serve(served: impl Into<ServedEngine>, limits: ServeLimits) -> EngineListener {
     let listener = Listener::bind_tcp("127.0.0.1:0").unwrap();
     EngineListener::start(listener, served, settings(limits, PASSWORD)).unwrap()
+}
+
+/// A server whose account has no password, so that raw clients get in.
+pub(crate) fn open_server(limits: ServeLimits) -> EngineListener {
+    let listener = Listener::bind_tcp("127.0.0.1:0").unwrap();
+    EngineListener::start(listener, on_disk(&SimDisk::default()), settings(limits, "")).unwrap()
+}
+
+/// A client of such a server.
+pub(crate) fn connect_openly(server: &EngineListener) -> MysqlConnection {
+    let endpoint = Endpoint { password: Secret::default(), ..endpoint(server) };
+    MysqlConnection::connect(&endpoint).unwrap()
 }
 
 /// A server of tables in a directory; its commits wait for no disk.

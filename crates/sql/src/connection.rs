@@ -19,13 +19,17 @@ use crate::column::ResultColumn;
 use crate::define::execute_definition;
 use crate::error::{Result, SqlError, TOLD_MOST};
 use crate::expr::Params;
+use crate::host::SessionHost;
 use crate::operand::Operand;
-use crate::parse::{self, Access, Assignment, Characteristics, Scope, Snapshot, Statement, Time};
+use crate::parse::{
+    self, Access, Assignment, Characteristics, Scope, Show, Snapshot, Statement, Time,
+};
 use crate::plan::{self, COLUMNS_MOST, Catalog, Table};
 use crate::run::{self, ExecutionInput, Sink};
 use crate::settings::{Autocommit, Settings};
 use crate::show::{self, emit_rows};
 use crate::variables::{Variables, parse_switch};
+use crate::watch::StatementWatch;
 
 /// A client.
 pub struct SqlConnection {
@@ -35,6 +39,8 @@ pub struct SqlConnection {
     /// By number; those that were forgotten leave room for others.
     prepared: Vec<Option<Box<KeptStatement>>>,
     settings: Settings,
+    /// The server around it, if there is one.
+    host: Option<Box<dyn SessionHost>>,
 }
 
 /// What a statement did.
@@ -102,7 +108,12 @@ impl SqlConnection {
     ) -> SqlConnection {
         let session = engine.session();
         let settings = Settings::new(variables, engine.design().isolation);
-        SqlConnection { engine, session, clock, prepared: Vec::new(), settings }
+        SqlConnection { engine, session, clock, prepared: Vec::new(), settings, host: None }
+    }
+
+    /// Tells it of the server around it, which may end its statements.
+    pub fn set_host(&mut self, host: Box<dyn SessionHost>) {
+        self.host = Some(host);
     }
 
     /// Shows to other threads whether this client waits for a lock.
@@ -351,9 +362,12 @@ impl SqlConnection {
             return Err(SqlError::Parameters(params.count(), prepared.marks));
         }
         let now = if prepared.time == Time::Asked { whole_seconds_us((self.clock)()) } else { 0 };
-        let given = ExecutionInput { params, now };
         self.enter_transaction(prepared)?;
+        let host = self.host.take();
+        let watch = StatementWatch::new(host.as_deref(), matches!(prepared.plan, Plan::Select(_)));
+        let given = ExecutionInput { params, now, watch: &watch };
         let done = self.execute_plan(prepared, given, sink);
+        self.host = host;
         if !self.session.is_open() {
             self.session.set_isolation(self.settings.isolation);
         }
@@ -423,6 +437,18 @@ impl SqlConnection {
             }
             Plan::Update(change) => in_statement(session, |s| run::update(s, change, given))?,
             Plan::Delete(change) => in_statement(session, |s| run::delete(s, change, given))?,
+            Plan::Plain(Statement::Show(Show::Processes)) => {
+                let processes = given.watch.host().map(SessionHost::list_processes);
+                let rows = processes.unwrap_or_default();
+                let rows = show::emit_processes(rows, &self.settings, &prepared.columns, sink);
+                return Ok(StatementEffect { rows, ..StatementEffect::default() });
+            }
+            Plan::Plain(Statement::Kill(id, what)) => {
+                if !given.watch.host().is_some_and(|host| host.kill(*id, *what)) {
+                    return Err(SqlError::NoSession(*id));
+                }
+                0
+            }
             Plan::Plain(Statement::Show(show)) => {
                 let SqlConnection { engine, settings, .. } = self;
                 let rows = show::execute_show(show, engine, settings, &prepared.columns, sink)?;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use dbdyno_engine::EngineError;
 
+use crate::host::StatementStop;
+
 /// Why a statement was not executed.
 #[derive(Debug)]
 pub enum SqlError {
@@ -33,6 +35,12 @@ pub enum SqlError {
     ReadOnlyTransaction,
     /// What the next transaction is to be cannot be said while one is open.
     TransactionOpen,
+    /// The statement was ended.
+    Stopped(StatementStop),
+    /// More bytes of rows than these would be kept until the statement ends.
+    TooMuchKept(u64),
+    /// There is no session of this number.
+    NoSession(u64),
     /// The engine's refusal.
     Engine(EngineError),
 }
@@ -60,6 +68,10 @@ impl SqlError {
             SqlError::NoDatabase(_) => 1049,
             SqlError::ReadOnlyTransaction => 1792,
             SqlError::TransactionOpen => 1568,
+            SqlError::Stopped(StatementStop::TimeOver) => 3024,
+            SqlError::Stopped(_) => 1317,
+            SqlError::TooMuchKept(_) => 1041,
+            SqlError::NoSession(_) => 1094,
             SqlError::Engine(error) => error.code(),
         }
     }
@@ -89,6 +101,10 @@ impl SqlError {
             | SqlError::ReadOnly(_) => "HY000",
             SqlError::ReadOnlyTransaction => "25006",
             SqlError::TransactionOpen => "25001",
+            SqlError::Stopped(StatementStop::TimeOver)
+            | SqlError::TooMuchKept(_)
+            | SqlError::NoSession(_) => "HY000",
+            SqlError::Stopped(_) => "70100",
             SqlError::Engine(error) => error.sqlstate(),
         }
     }
@@ -150,6 +166,21 @@ impl fmt::Display for SqlError {
                 "SET TRANSACTION is about the next transaction, and one is open; end it first, or \
                  say SET SESSION TRANSACTION",
             ),
+            SqlError::Stopped(StatementStop::Killed) => {
+                f.write_str("the statement was killed by another session")
+            }
+            SqlError::Stopped(StatementStop::TimeOver) => {
+                f.write_str("the statement took longer than max_execution_time, and was ended")
+            }
+            SqlError::Stopped(StatementStop::ClientGone) => {
+                f.write_str("nobody waits for the answer any more")
+            }
+            SqlError::TooMuchKept(most) => write!(
+                f,
+                "more than {most} bytes of rows would be kept to be ordered or grouped; ask for \
+                 them in parts"
+            ),
+            SqlError::NoSession(id) => write!(f, "there is no session {id}; SHOW PROCESSLIST"),
             SqlError::Engine(error) => error.fmt(f),
         }
     }

@@ -12,7 +12,6 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::thread;
 use std::time::Duration;
 
 use dbdyno_engine::row::RowView;
@@ -21,6 +20,7 @@ use dbdyno_engine::value::{Datum, ValueType};
 use crate::error::{Result, SqlError};
 use crate::operand::{self, Operand, OwnedOperand};
 use crate::parse::{Function, Operator};
+use crate::watch::StatementWatch;
 
 /// The parameters of one execution.
 pub trait Params {
@@ -70,6 +70,7 @@ pub(crate) struct Frame<'a> {
     pub rows: Option<&'a BoundRow<'a>>,
     pub group: &'a [OwnedOperand],
     pub aggregates: &'a [OwnedOperand],
+    pub watch: &'a StatementWatch<'a>,
 }
 
 /// The row that a level stands at, and those of the levels before it.
@@ -389,7 +390,7 @@ fn call<'a>(function: Function, of: &'a [Expr], frame: &Frame<'a>) -> Result<Ope
         },
         Function::Right => right(of[0].value(frame)?, &of[1].value(frame)?),
         Function::Sleep => {
-            thread::sleep(seconds(&of[0].value(frame)?)?);
+            frame.watch.sleep(seconds(&of[0].value(frame)?)?)?;
             Ok(Operand::Int(0))
         }
         Function::Length | Function::Lower | Function::Upper => {

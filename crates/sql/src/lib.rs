@@ -18,6 +18,8 @@
 //! | `operand`   | values: exact numbers, bytes, times                                 |
 //! | `run`       | plans, executed                                                     |
 //! | `variables` | what sessions set and ask for besides rows                          |
+//! | `host`      | the server around a session: what ends a statement                  |
+//! | `watch`     | whether a statement is to end, and how much it keeps                |
 //! | `show`      | `SHOW` statements                                                   |
 //! | `connection`| one client: statements prepared and executed, tables made           |
 
@@ -26,6 +28,7 @@ mod connection;
 mod define;
 mod error;
 mod expr;
+mod host;
 mod operand;
 mod parse;
 mod plan;
@@ -34,11 +37,13 @@ mod settings;
 mod show;
 mod time;
 mod variables;
+mod watch;
 
 pub use column::{ColumnKind, ResultColumn};
 pub use connection::{SqlConnection, StatementDescription, StatementEffect};
 pub use error::{Result, SqlError};
 pub use expr::Params;
+pub use host::{Kill, ProcessRow, SessionHost, StatementStop};
 pub use operand::Operand;
 pub use run::Sink;
 pub use settings::Autocommit;

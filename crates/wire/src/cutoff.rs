@@ -86,7 +86,7 @@ impl Cutoff {
         match patience {
             Patience::Each(each) => {
                 self.each = Some(each);
-                self.lift();
+                self.lift_deadline();
             }
             Patience::Whole(whole) => {
                 self.each = None;
@@ -107,7 +107,7 @@ impl Cutoff {
     #[inline]
     pub(crate) fn end_request(&mut self) {
         if self.each.is_some() {
-            self.lift();
+            self.lift_deadline();
         }
     }
 
@@ -129,7 +129,7 @@ impl Cutoff {
     }
 
     /// Takes the deadline back.
-    fn lift(&mut self) {
+    pub(crate) fn lift_deadline(&mut self) {
         table().set(self.number, None);
     }
 

@@ -37,5 +37,5 @@ pub use error::{ServerError, WireError};
 pub use listener::Listener;
 pub use rows::RowBuffer;
 pub use server_key::ServerKey;
-pub use stream::{Endpoint, SocketStream};
+pub use stream::{Endpoint, SocketStream, SocketWatch};
 pub use tls::{Encryption, Security, ServerSecurity};

@@ -92,6 +92,11 @@ impl SocketStream {
         }
     }
 
+    /// A look at it from another thread.
+    pub fn socket_watch(&self) -> SocketWatch {
+        SocketWatch(self.weak_socket())
+    }
+
     /// Goes on encrypted.
     ///
     /// # Errors
@@ -261,6 +266,30 @@ impl SocketStream {
         }
         let (read, _) = recv(self.as_fd(), buffer, flags)?;
         Ok(read)
+    }
+}
+
+/// A look at a socket from another thread; it is closed all the same when its stream is dropped.
+#[derive(Clone, Debug)]
+pub struct SocketWatch(Weak<OwnedFd>);
+
+impl SocketWatch {
+    /// Whether the other side has closed it, and said nothing before that.
+    pub fn is_hung_up(&self) -> bool {
+        let Some(socket) = self.0.upgrade() else { return true };
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        match recv(&*socket, &mut [0; 1], flags) {
+            Ok((read, _)) => read == 0,
+            Err(error) => error != Errno::AGAIN && error != Errno::INTR,
+        }
+    }
+
+    /// Ends reading: whoever waits for the other side waits no more.
+    pub fn end_reading(&self) {
+        if let Some(socket) = self.0.upgrade() {
+            // It fails only where the other side was first.
+            let _ = net::shutdown(&*socket, net::Shutdown::Read);
+        }
     }
 }
 

@@ -27,6 +27,8 @@ pub struct LockTrx {
     waits: AtomicBool,
     /// Whether its thread has come as far as to sleep.
     asleep: AtomicBool,
+    /// Whether somebody ends what its thread does: it waits for no lock then.
+    interrupted: AtomicBool,
     /// How many wait for it, itself included, as far as is known.
     pub(super) weight: AtomicU64,
     /// The number of one that it waits for.
@@ -61,6 +63,7 @@ impl LockTrx {
             woken: Condvar::new(),
             waits: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
+            interrupted: AtomicBool::new(false),
             weight: AtomicU64::new(1),
             blocked_by: AtomicU64::new(0),
         }
@@ -107,6 +110,16 @@ impl LockTrx {
     /// Whether it waits for a lock, or did a moment ago.
     pub fn is_waiting(&self) -> bool {
         self.waits.load(Ordering::SeqCst)
+    }
+
+    /// Whether it may wait for locks no more.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+
+    /// Says whether it may wait for locks.
+    pub(super) fn set_interrupted(&self, interrupted: bool) {
+        self.interrupted.store(interrupted, Ordering::SeqCst);
     }
 
     /// Begins to wait; the wait has this number. The latch of the shard is held.

@@ -53,9 +53,10 @@ pub struct EngineSession {
     work: Work,
 }
 
-/// Shows whether a session waits, while its own thread is at work.
+/// Shows whether a session waits, while its own thread is at work, and ends its wait.
 #[derive(Clone)]
 pub struct WaitWatch {
+    shared: Arc<EngineCore>,
     locks: Arc<LockTrx>,
 }
 
@@ -106,7 +107,7 @@ impl EngineSession {
 
     /// A look at this session from elsewhere.
     pub fn wait_watch(&self) -> WaitWatch {
-        WaitWatch { locks: self.work.locks.clone() }
+        WaitWatch { shared: self.shared.clone(), locks: self.work.locks.clone() }
     }
 
     /// Opens the view of a transaction at repeatable read now and not at its first read.
@@ -238,6 +239,17 @@ impl WaitWatch {
     /// Whether the session waits for a lock, and goes on waiting until another does something.
     pub fn is_waiting(&self) -> bool {
         self.locks.is_asleep()
+    }
+
+    /// Ends its wait for a lock, and lets it wait for none until [`WaitWatch::allow_waits`]: the
+    /// statement ends with [`EngineError::Interrupted`].
+    pub fn interrupt_wait(&self) {
+        self.shared.locks.interrupt_wait(&self.locks);
+    }
+
+    /// Lets it wait for locks again.
+    pub fn allow_waits(&self) {
+        self.shared.locks.allow_waits(&self.locks);
     }
 }
 

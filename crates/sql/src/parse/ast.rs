@@ -3,6 +3,8 @@
 use dbdyno_engine::value::ValueType;
 use dbdyno_model::design::Isolation;
 
+use crate::host::Kill;
+
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Statement {
@@ -34,6 +36,8 @@ pub(crate) enum Statement {
     /// Variables of the session, in the order in which they are set.
     Set(Vec<Assignment>),
     Show(Show),
+    /// What is done to the session of this number.
+    Kill(u64, Kill),
     /// The one schema is to be used from now on: its name.
     Use(String),
 }
@@ -93,6 +97,8 @@ pub(crate) enum Show {
     CreateTable(String),
     /// The one schema, if its name is of this form.
     Databases(Option<Vec<u8>>),
+    /// The sessions of the server.
+    Processes,
     /// How far the replica is, where there is one.
     Replica,
     /// Where the rows of the replica are others when it has applied all.

@@ -7,6 +7,7 @@ use super::{
     Access, Assignment, Characteristics, Detail, Expr, Parser, Scope, Show, Snapshot, Statement,
 };
 use crate::error::{Result, SqlError};
+use crate::host::Kill;
 
 /// What may stand before the name of a variable.
 const SCOPES: [&str; 3] = ["session", "local", "global"];
@@ -43,6 +44,14 @@ impl Parser<'_> {
             }
             "SET" => self.set()?,
             "USE" => Statement::Use(self.name()?),
+            "KILL" => {
+                let is_query = self.eat("QUERY")?;
+                let what = if is_query { Kill::Query } else { Kill::Connection };
+                if !is_query {
+                    self.eat("CONNECTION")?;
+                }
+                Statement::Kill(self.number()?, what)
+            }
             "CHECKPOINT" => Statement::Checkpoint,
             "SHOW" => Statement::Show(self.show()?),
             "CHECK" => {
@@ -272,6 +281,9 @@ impl Parser<'_> {
         if self.eat("DATABASES")? || self.eat("SCHEMAS")? {
             return Ok(Show::Databases(self.like()?));
         }
+        if self.eat("PROCESSLIST")? {
+            return Ok(Show::Processes);
+        }
         if self.eat("TABLES")? {
             self.schema_of_show()?;
             return Ok(Show::Tables(detail, self.like()?));
@@ -288,7 +300,7 @@ impl Parser<'_> {
             return Ok(Show::CreateTable(self.table_name()?));
         }
         let known = "VARIABLES, STATUS, REPLICA STATUS, [FULL] TABLES, [FULL] COLUMNS, INDEX, \
-                     CREATE TABLE, DATABASES or WARNINGS";
+                     CREATE TABLE, PROCESSLIST, DATABASES or WARNINGS";
         Err(self.unexpected(known))
     }
 

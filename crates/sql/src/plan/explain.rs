@@ -83,6 +83,7 @@ fn with_marks(mut line: String, level: &Level) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::sync::Arc;
 
     use dbdyno_engine::disk::SimDisk;
@@ -102,7 +103,9 @@ mod tests {
     impl Sink for Nobody {
         fn begin_rows(&mut self, _columns: &Arc<[crate::ResultColumn]>) {}
         fn value(&mut self, _value: &Operand<'_>) {}
-        fn end_row(&mut self) {}
+        fn end_row(&mut self) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
     }
 
     /// An engine in memory with the tables of the tests.

@@ -26,6 +26,7 @@ use crate::expr::{BoundRow, Expr, Frame, LevelRow, all_hold};
 use crate::operand::Operand;
 use crate::parse;
 use crate::plan::{self, Access, Change, Insert, Query, Source, Table};
+use crate::watch::StatementWatch;
 
 /// What an INSERT put in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,7 +141,8 @@ pub(crate) fn delete(
 
 /// The value of what is made of constants.
 pub(crate) fn evaluate(expr: &Expr) -> Result<Operand<'static>> {
-    let given = ExecutionInput { params: &[], now: 0 };
+    let watch = StatementWatch::new(None, false);
+    let given = ExecutionInput { params: &[], now: 0, watch: &watch };
     Ok(expr.value(&given.frame())?.into_owned())
 }
 

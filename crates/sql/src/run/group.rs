@@ -40,6 +40,9 @@ struct Sum {
     seen: BTreeSet<Vec<u8>>,
 }
 
+/// Bytes of a group besides the values by which it is one, about.
+const KEPT_OF_GROUP: usize = 96;
+
 impl<'q> Groups<'q> {
     pub(super) fn new(grouping: &'q Grouping) -> Groups<'q> {
         let mut groups = Groups { grouping, all: BTreeMap::new(), key: Vec::new() };
@@ -68,11 +71,12 @@ impl<'q> Groups<'q> {
         if !self.all.contains_key(&self.key) {
             let by = self.grouping.by.iter().map(|by| Ok(by.value(frame)?.into_owned()));
             let group = Group { by: by.collect::<Result<_>>()?, sums: self.sums() };
+            frame.watch.keep_bytes(2 * self.key.len() + KEPT_OF_GROUP)?;
             self.all.insert(self.key.clone(), group);
         }
         let group = self.all.get_mut(&self.key).expect("it was put there if it was not");
         for (sum, call) in group.sums.iter_mut().zip(&self.grouping.aggregates) {
-            sum.take(call, call.of.value(frame)?)?;
+            frame.watch.keep_bytes(sum.take(call, call.of.value(frame)?)?)?;
         }
         Ok(())
     }
@@ -100,15 +104,18 @@ impl<'q> Groups<'q> {
 }
 
 impl Sum {
-    fn take(&mut self, call: &Call, value: Operand<'_>) -> Result<()> {
+    /// Takes a value; how many bytes more are kept.
+    fn take(&mut self, call: &Call, value: Operand<'_>) -> Result<usize> {
         if value.is_null() {
-            return Ok(());
+            return Ok(0);
         }
+        let mut kept = 0;
         if call.distinct == Distinct::Yes {
             let mut bytes = Vec::new();
             tape::push(&operand::canonical_form(&value), &mut bytes);
+            kept = bytes.len();
             if !self.seen.insert(bytes) {
-                return Ok(());
+                return Ok(0);
             }
         }
         self.count += 1;
@@ -130,7 +137,7 @@ impl Sum {
                 }
             }
         }
-        Ok(())
+        Ok(kept)
     }
 
     fn end(self, call: &Call) -> Result<OwnedOperand> {

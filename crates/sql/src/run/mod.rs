@@ -22,6 +22,7 @@ pub(crate) use change::{
 };
 pub use sink::Sink;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dbdyno_engine::session::{Intent, RunningStatement};
@@ -32,6 +33,7 @@ use crate::expr::{Answer, BoundRow, Frame, LevelRow, Params, all_hold};
 use crate::operand::{self, Operand, OwnedOperand};
 use crate::parse::{Join, Lock};
 use crate::plan::{Access, Answers, Level, Query, Source, SubQuery};
+use crate::watch::{KEPT_BYTES_MOST, StatementWatch};
 use output::Output;
 use read::Look;
 use sink::Flow;
@@ -42,6 +44,7 @@ pub(crate) struct ExecutionInput<'a> {
     pub params: &'a dyn Params,
     /// Microseconds since 1970; 0 if the statement does not ask.
     pub now: i64,
+    pub watch: &'a StatementWatch<'a>,
 }
 
 impl<'a> ExecutionInput<'a> {
@@ -50,6 +53,7 @@ impl<'a> ExecutionInput<'a> {
         Frame {
             params: self.params,
             now: self.now,
+            watch: self.watch,
             outer: &[],
             answers: &[],
             rows: None,
@@ -156,6 +160,7 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         let outer: Vec<OwnedOperand> = outer.collect::<Result<_>>()?;
         let mut kept = RowCollector::default();
         answer(self.statement, &sub.query, self.ground.given, &outer, &mut kept)?;
+        self.ground.given.watch.keep_bytes(kept.bytes)?;
         let mut values: Vec<OwnedOperand> = kept.rows.into_iter().flatten().collect();
         self.ground.answers[index] = match sub.answers {
             Answers::OneValue if values.len() > 1 => {
@@ -241,12 +246,14 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
             None => {
                 let mut kept = RowCollector::default();
                 answer(self.statement, inner, self.ground.given, &[], &mut kept)?;
+                self.ground.given.watch.keep_bytes(kept.bytes)?;
                 kept.rows
             }
         };
         let mut is_alone = true;
         let mut flow = Flow::More;
         for row in &made {
+            self.ground.given.watch.pass_row()?;
             let row = LevelRow::Made(row);
             if !all_hold(&here.level.filter, &self.ground.frame(Some(&here.at(row))))? {
                 continue;
@@ -303,16 +310,25 @@ fn is_simple(level: &Level) -> bool {
 struct RowCollector {
     rows: Vec<Vec<OwnedOperand>>,
     row: Vec<OwnedOperand>,
+    bytes: usize,
 }
 
 impl Sink for RowCollector {
     fn begin_rows(&mut self, _columns: &Arc<[ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
+        let text = if let Operand::Text(text) = value { text.len() } else { 0 };
+        self.bytes += size_of::<OwnedOperand>() + text;
         self.row.push(value.as_ref().into_owned());
     }
 
-    fn end_row(&mut self) {
+    fn end_row(&mut self) -> ControlFlow<()> {
         self.rows.push(std::mem::take(&mut self.row));
+        // Whoever collects is refused so many.
+        if self.bytes as u64 > KEPT_BYTES_MOST {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }

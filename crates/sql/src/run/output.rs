@@ -85,9 +85,11 @@ impl RowOutput<'_, '_> {
     fn take(&mut self, frame: &Frame<'_>) -> Result<Flow> {
         if let Some(tape) = &mut self.tape {
             tape.begin_row();
+            let before = tape.bytes();
             for item in &self.query.items {
                 tape.push(&item.value(frame)?);
             }
+            frame.watch.keep_bytes(tape.bytes() - before)?;
             return Ok(Flow::More);
         }
         if self.limits.left == 0 {
@@ -104,9 +106,9 @@ impl RowOutput<'_, '_> {
     }
 
     fn end_row(&mut self) -> Flow {
-        self.sink.end_row();
+        let is_enough = self.sink.end_row().is_break();
         self.count += 1;
-        self.limits.left -= 1;
+        self.limits.left = if is_enough { 0 } else { self.limits.left - 1 };
         if self.limits.left == 0 { Flow::Enough } else { Flow::More }
     }
 

@@ -156,16 +156,19 @@ impl Reader<'_, '_, '_> {
         let mut flow = Flow::More;
         let mut failed: Option<SqlError> = None;
         let look = &mut *self.look;
-        self.statement.scan_rows(&access.table.handle, &scan, |key, row| match look(key, row) {
-            Ok(Look::PassedOver) => Visit::Pass,
-            Ok(Look::Taken) => Visit::On,
-            Ok(Look::TakenLast) => {
-                flow = Flow::Enough;
-                Visit::Stop
-            }
-            Err(error) => {
-                failed = Some(error);
-                Visit::Stop
+        let watch = self.frame.watch;
+        self.statement.scan_rows(&access.table.handle, &scan, |key, row| {
+            match watch.pass_row().and_then(|()| look(key, row)) {
+                Ok(Look::PassedOver) => Visit::Pass,
+                Ok(Look::Taken) => Visit::On,
+                Ok(Look::TakenLast) => {
+                    flow = Flow::Enough;
+                    Visit::Stop
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    Visit::Stop
+                }
             }
         })?;
         match failed {
@@ -180,6 +183,7 @@ impl Reader<'_, '_, '_> {
         let Some(row) = self.statement.get(table, key, self.intent)? else {
             return Ok(Flow::More);
         };
+        self.frame.watch.pass_row()?;
         Ok(match (self.look)(&[], row)? {
             Look::PassedOver | Look::Taken => Flow::More,
             Look::TakenLast => Flow::Enough,
@@ -251,6 +255,7 @@ fn edge<'k, 'd>(
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::sync::Arc;
 
     use dbdyno_engine::disk::SimDisk;
@@ -269,7 +274,9 @@ mod tests {
             self.0.push(value.to_string());
         }
 
-        fn end_row(&mut self) {}
+        fn end_row(&mut self) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
     }
 
     fn client() -> SqlConnection {

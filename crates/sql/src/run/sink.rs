@@ -1,5 +1,6 @@
 //! Where rows go, and what is said back to whoever brings them.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::column::ResultColumn;
@@ -12,8 +13,8 @@ pub trait Sink {
     fn begin_rows(&mut self, columns: &Arc<[ResultColumn]>);
     /// The next value of a row.
     fn value(&mut self, value: &Operand<'_>);
-    /// The row has all its values.
-    fn end_row(&mut self);
+    /// The row has all its values; whether more are taken.
+    fn end_row(&mut self) -> ControlFlow<()>;
 }
 
 /// Whether more rows are wanted.

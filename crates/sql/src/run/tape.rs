@@ -40,6 +40,11 @@ impl Tape {
         push(value, &mut self.bytes);
     }
 
+    /// Bytes of all rows.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }

@@ -9,6 +9,7 @@ use dbdyno_engine::{Engine, Following};
 
 use crate::column::ResultColumn;
 use crate::error::Result;
+use crate::host::ProcessRow;
 use crate::operand::Operand;
 use crate::parse::{Access, Detail, Show};
 use crate::run::Sink;
@@ -29,6 +30,7 @@ pub(crate) fn names(show: &Show, schema: &str) -> Vec<String> {
         Show::Indexes(_) => &tables::INDEX_HEADINGS,
         Show::CreateTable(_) => &["Table", "Create Table"],
         Show::Databases(_) => &["Database"],
+        Show::Processes => &["Id", "User", "Host", "db", "Command", "Time", "State", "Info"],
         Show::Replica => &OF_REPLICA,
         Show::Comparison => &["Behind_Bytes", "Difference"],
         Show::Warnings => &["Level", "Code", "Message"],
@@ -115,12 +117,36 @@ pub(crate) fn execute_show(
                 sink.value(&Operand::of_text(behind_bytes.to_string().as_bytes()));
                 let difference = difference.as_ref().map(|what| Operand::of_text(what.as_bytes()));
                 sink.value(&difference.unwrap_or(Operand::Null));
-                sink.end_row();
+                let _ = sink.end_row();
             }
             u64::from(compared.is_some())
         }
+        Show::Processes => unreachable!("the server around the session tells them"),
         Show::Warnings => emit_rows(sink, columns, std::iter::empty::<[String; 3]>()),
     })
+}
+
+/// Tells the sessions of a server; since when they do what they do, and what it is, is not kept.
+pub(crate) fn emit_processes(
+    processes: Vec<ProcessRow>,
+    settings: &Settings,
+    columns: &Arc<[ResultColumn]>,
+    sink: &mut dyn Sink,
+) -> u64 {
+    let schema = settings.variables.value_text("database()").unwrap_or_default();
+    sink.begin_rows(columns);
+    for ProcessRow { id, user, is_busy } in &processes {
+        sink.value(&Operand::Int(i64::from(*id)));
+        let command = if *is_busy { "Query" } else { "Sleep" };
+        for text in [user, "localhost", schema, command] {
+            sink.value(&Operand::of_text(text.as_bytes()));
+        }
+        (0..3).for_each(|_| sink.value(&Operand::Null));
+        if sink.end_row().is_break() {
+            break;
+        }
+    }
+    processes.len() as u64
 }
 
 impl Settings {
@@ -159,8 +185,10 @@ pub(crate) fn emit_rows<const N: usize>(
     let mut count = 0;
     for row in rows {
         row.iter().for_each(|value| sink.value(&Operand::of_text(value.as_bytes())));
-        sink.end_row();
         count += 1;
+        if sink.end_row().is_break() {
+            break;
+        }
     }
     count
 }

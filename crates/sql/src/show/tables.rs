@@ -91,7 +91,7 @@ pub(super) fn emit_columns(
             put_text(sink, "select,insert,update,references");
             put_text(sink, "");
         }
-        sink.end_row();
+        let _ = sink.end_row();
         count += 1;
     }
     count
@@ -120,7 +120,7 @@ pub(super) fn emit_indexes(
             put_text(sink, if column.nullable { "YES" } else { "" });
             ["BTREE", "", "", "YES"].into_iter().for_each(|text| put_text(sink, text));
             sink.value(&Operand::Null);
-            sink.end_row();
+            let _ = sink.end_row();
             count += 1;
         }
     }

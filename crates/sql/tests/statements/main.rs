@@ -18,6 +18,7 @@ mod tables;
 mod transactions;
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dbdyno_engine::disk::SimDisk;
@@ -109,8 +110,9 @@ impl Sink for Told {
         });
     }
 
-    fn end_row(&mut self) {
+    fn end_row(&mut self) -> ControlFlow<()> {
         self.rows.push(std::mem::take(&mut self.row));
+        ControlFlow::Continue(())
     }
 }
 

@@ -47,6 +47,10 @@ pub struct Visitor {
     collation: u16,
     /// Bytes of a request that are taken.
     most: usize,
+    /// Ends an answer that is not read.
+    cutoff: Cutoff,
+    /// How long the client may take to read some of an answer.
+    reading: Duration,
 }
 
 impl Visitor {
@@ -73,13 +77,16 @@ impl Visitor {
                 return Err(fault);
             }
         };
+        cutoff.lift_deadline();
         Ok(Visitor {
             answers: ResponseBuilder::new(hello.result_ending()),
             user: String::from_utf8_lossy(&hello.user).into_owned(),
             database: String::from_utf8_lossy(&hello.database).into_owned(),
             collation: u16::from(hello.collation),
             most: terms.largest_request,
+            reading: patience,
             channel,
+            cutoff,
         })
     }
 
@@ -115,7 +122,8 @@ impl Visitor {
     ///
     /// # Errors
     /// The operating system's.
-    pub fn set_patience(&self, silent: Duration, reading: Duration) -> io::Result<()> {
+    pub fn set_patience(&mut self, silent: Duration, reading: Duration) -> io::Result<()> {
+        self.reading = reading;
         self.channel.stream().set_timeouts(Some(silent), Some(reading))
     }
 
@@ -140,7 +148,14 @@ impl Visitor {
     #[inline]
     pub fn flush(&mut self) -> Result<(), Fault> {
         let built = self.answers.as_bytes();
-        if !built.is_empty() {
+        if built.len() > LONG_ANSWER {
+            // A little of it now and then would be taken for reading.
+            let slowest = Duration::from_secs((built.len() / BYTES_PER_SECOND_LEAST) as u64);
+            self.cutoff.set_deadline(self.reading + slowest);
+            let done = self.channel.write_built(built);
+            self.cutoff.lift_deadline();
+            done.map_err(Fault::Gone)?;
+        } else if !built.is_empty() {
             self.channel.write_built(built).map_err(Fault::Gone)?;
         }
         self.answers.clear();
@@ -152,6 +167,11 @@ impl Visitor {
         part(&mut self.channel, fault);
     }
 }
+
+/// An answer of more bytes than these may be read in several pieces.
+const LONG_ANSWER: usize = 1 << 16;
+/// It is read at least as fast as that.
+const BYTES_PER_SECOND_LEAST: usize = 1 << 18;
 
 /// Tells a client that has connected why it is not served: without a greeting and without waiting.
 pub fn turn_away(stream: SocketStream, code: u16, sqlstate: &'static str, message: &str) {
