@@ -15,7 +15,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use dbdyno_files::owner;
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
 use dbdyno_sandbox::own_directory;
-use dbdyno_serve::{EngineListener, Listener, ServeLimits, ServerSecurity, Settings, engine_in};
+use dbdyno_serve::{
+    CutTail, EngineListener, Listener, ServeLimits, ServerSecurity, Settings, engine_in,
+};
 use nix::sys::time::TimeValLike as _;
 use nix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -128,6 +130,13 @@ impl Serve {
         let engine = engine.map_err(|error| {
             Failure::Usage(format!("{shown}: {error}; name another directory with --data"))
         })?;
+        if let Some(CutTail { file, place, bytes }) = engine.cut_tail() {
+            output::say_text(&format!(
+                "the last {bytes} bytes of {shown}/{file}, from {place} on, were no whole record \
+                 and were cut off: what was being written when the engine ended. If it was ended \
+                 with care, the disk has changed them, and the last transaction may be lost"
+            ));
+        }
         let signals = signals()?;
         let listener = self.listener(&settings.password)?;
         let (user, database) = (settings.user.clone(), settings.database.clone());

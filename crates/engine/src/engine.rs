@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::gate::EngineGate;
 use crate::keeper::Keeper;
 use crate::lock::{DeadlockWriter, Interruption, LockSys};
-use crate::log::recover;
+use crate::log::{CutTail, recover};
 use crate::meter::{Meter, MeterCounts};
 use crate::options::EngineOptions;
 use crate::purge::Purge;
@@ -39,6 +39,7 @@ use crate::table::{IndexSpec, Table, TableSpec};
 pub struct Engine {
     pub(crate) shared: Arc<EngineCore>,
     keeper: Keeper,
+    cut_tail: Option<CutTail>,
 }
 
 impl Engine {
@@ -52,6 +53,7 @@ impl Engine {
         let start = recovery.start();
         let catalog = Arc::new(recovery::read(&mut recovery)?);
         let tail = recovery.finish()?;
+        let cut_tail = tail.cut_tail().cloned();
         let pipeline =
             Pipeline::open_with(design, disk.clone(), tail, options.segment_bytes, meter.clone())?;
         let follow = (design.topology != Topology::Single).then(|| ReplicaRetention {
@@ -78,7 +80,12 @@ impl Engine {
             meter,
         });
         let keeper = Keeper::start(&shared, options.upkeep);
-        Ok(Engine { shared, keeper })
+        Ok(Engine { shared, keeper, cut_tail })
+    }
+
+    /// What was cut off the end of the log when it was opened.
+    pub fn cut_tail(&self) -> Option<&CutTail> {
+        self.cut_tail.as_ref()
     }
 
     /// A session, for one client.

@@ -55,6 +55,7 @@ pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
 pub use key::Key;
 pub use latch::ClockFunction;
 pub use lock::Interruption;
+pub use log::CutTail;
 pub use meter::{Counter, Meter, MeterCounts};
 pub use options::{EngineOptions, Upkeep};
 pub use row::{ColumnSpec, RowView};

@@ -38,7 +38,7 @@ pub use checkpoint::{CheckpointReader, CheckpointWriter};
 pub use follow::{Follower, LogRecord};
 pub(crate) use recover::is_there;
 pub use recover::{Recovery, recover};
-pub use segment::{SEGMENT_BYTES, Tail};
+pub use segment::{CutTail, SEGMENT_BYTES, Tail};
 
 use frame::PartialChecksum;
 use latched::LatchedLog;

@@ -269,6 +269,9 @@ fn damage_is_told_from_a_torn_tail() {
     assert_eq!(numbers, (0..3).collect());
     assert!(cut.end_lsn() < tail.end_lsn());
     assert_eq!(file.size().unwrap(), 64 + cut.end_lsn().0);
+    let told = cut.cut_tail().unwrap();
+    assert_eq!((&told.file, told.place + told.bytes), (&name, size), "and it is told");
+    assert_eq!(recovered(&disk).unwrap().1.cut_tail(), None, "once");
     // A file that was followed by another was durable whole.
     let (_, _, disk) = history(&Design::default(), 0..4);
     disk.create(&format!("log.{:016x}", tail.end_lsn().0)).unwrap();

@@ -39,6 +39,7 @@ mod server;
 mod session;
 mod settings;
 
+pub use dbdyno_engine::CutTail;
 pub use dbdyno_wire::{Listener, ServerSecurity};
 pub use server::EngineListener;
 pub use settings::{ServeLimits, Settings};
@@ -53,6 +54,13 @@ use dbdyno_model::Design;
 pub struct ServedEngine {
     engine: Arc<Engine>,
     replica: Option<Replica>,
+}
+
+impl ServedEngine {
+    /// What was cut off the end of its log when it was opened.
+    pub fn cut_tail(&self) -> Option<&CutTail> {
+        self.engine.cut_tail()
+    }
 }
 
 impl From<Engine> for ServedEngine {

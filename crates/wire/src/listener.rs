@@ -1,8 +1,9 @@
 //! Where clients connect to: a port or a unix socket.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
@@ -35,12 +36,19 @@ impl Listener {
         Ok(Listener { socket: Socket::Tcp(listener), transport })
     }
 
-    /// Listens on a new unix socket. The file is left to the owner of its directory.
+    /// Listens on a unix socket. The file is left to the owner of its directory; one that was left
+    /// behind, on which nobody listens any more, makes room.
     ///
     /// # Errors
     /// The operating system's, when the path cannot be bound or is taken.
     pub fn bind_unix(path: &Path) -> io::Result<Listener> {
-        let listener = UnixListener::bind(path)?;
+        let listener = match UnixListener::bind(path) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && is_left_behind(path) => {
+                std::fs::remove_file(path)?;
+                UnixListener::bind(path)?
+            }
+            bound => bound?,
+        };
         let transport = Transport::Unix(path.to_string_lossy().into_owned());
         Ok(Listener { socket: Socket::Unix(listener), transport })
     }
@@ -84,5 +92,33 @@ impl Listener {
             Socket::Tcp(tcp) => TcpStream::from(OwnedFd::from(tcp)).shutdown(Shutdown::Both),
             Socket::Unix(unix) => UnixStream::from(OwnedFd::from(unix)).shutdown(Shutdown::Both),
         });
+    }
+}
+/// Whether a file is a socket that nobody listens on.
+fn is_left_behind(path: &Path) -> bool {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+    is_socket
+        && UnixStream::connect(path)
+            .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server that was killed left its socket, and could not be started again.
+    #[test]
+    fn a_socket_that_was_left_behind_makes_room() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("s");
+        drop(Listener::bind_unix(&path).unwrap());
+        let listener = Listener::bind_unix(&path).unwrap();
+        let taken = |path: &Path| Listener::bind_unix(path).unwrap_err().kind();
+        assert_eq!(taken(&path), ErrorKind::AddrInUse, "somebody listens");
+        drop(listener);
+        let file = directory.path().join("f");
+        std::fs::write(&file, "kept").unwrap();
+        assert_eq!(taken(&file), ErrorKind::AddrInUse);
+        assert_eq!(std::fs::read(&file).unwrap(), b"kept");
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use super::checkpoint::{self, CheckpointReader};
 use super::frame;
-use super::segment::{self, HEADER_BYTES, Tail, disk_error};
+use super::segment::{self, CutTail, HEADER_BYTES, Tail, disk_error};
 use crate::disk::Disk;
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
@@ -125,9 +125,10 @@ impl Recovery {
     pub fn finish(mut self) -> Result<Tail> {
         while self.next_record()?.is_some() {}
         let Some(&start) = self.starts.last() else {
-            return Ok(Tail { starts: Vec::new(), end: self.from });
+            return Ok(Tail { starts: Vec::new(), end: self.from, cut: None });
         };
         let end = start + self.at as u64;
+        let mut cut = None;
         if end < self.from {
             let what = format!("it ends at {end}, before {}, where the checkpoint is", self.from);
             return Err(EngineError::Corrupt(segment::name(start), what));
@@ -135,20 +136,24 @@ impl Recovery {
         if self.unborn {
             segment::create_segment(self.disk.as_ref(), start)?;
         } else {
-            self.cut(start).map_err(disk_error("the tail of the log cannot be cut"))?;
+            let behind = self.cut_tail(start);
+            cut = behind.map_err(disk_error("the tail of the log cannot be cut"))?;
         }
         checkpoint::remove_obsolete(self.disk.as_ref(), self.checkpoint.as_ref())?;
-        Ok(Tail { starts: self.starts, end })
+        Ok(Tail { starts: self.starts, end, cut })
     }
 
-    fn cut(&self, start: u64) -> std::io::Result<()> {
-        let file = self.disk.open(&segment::name(start))?;
-        let size = (HEADER_BYTES + self.at) as u64;
-        if file.size()? > size {
-            file.truncate(size)?;
+    fn cut_tail(&self, start: u64) -> std::io::Result<Option<CutTail>> {
+        let name = segment::name(start);
+        let file = self.disk.open(&name)?;
+        let place = (HEADER_BYTES + self.at) as u64;
+        let bytes = file.size()?.saturating_sub(place);
+        if bytes > 0 {
+            file.truncate(place)?;
         }
         file.sync()?;
-        self.disk.sync_directory()
+        self.disk.sync_directory()?;
+        Ok((bytes > 0).then_some(CutTail { file: name, place, bytes }))
     }
 
     /// No record is at this place: the file, or the log, ends here, or is damaged.

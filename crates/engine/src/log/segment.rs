@@ -51,9 +51,29 @@ pub struct Tail {
     /// Where files begin, oldest first.
     pub(super) starts: Vec<u64>,
     pub(super) end: u64,
+    /// What was cut off there.
+    pub(super) cut: Option<CutTail>,
+}
+
+/// What stood behind the last whole record of a log and was cut off: the beginning of one that was
+/// being written when the engine ended, and never acknowledged. That a bit of an acknowledged last
+/// record has changed on the disk looks the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutTail {
+    /// The file of the log.
+    pub file: String,
+    /// Where in it the last whole record ends.
+    pub place: u64,
+    /// How many bytes were cut off.
+    pub bytes: u64,
 }
 
 impl Tail {
+    /// What was cut off there.
+    pub fn cut_tail(&self) -> Option<&CutTail> {
+        self.cut.as_ref()
+    }
+
     /// The place of the next record.
     pub fn end_lsn(&self) -> Lsn {
         Lsn(self.end)
@@ -91,7 +111,7 @@ impl Segments {
     /// # Errors
     /// The disk.
     pub(super) fn open(disk: Arc<dyn Disk>, tail: Tail, limit: u64) -> Result<Segments> {
-        let Tail { mut starts, end } = tail;
+        let Tail { mut starts, end, .. } = tail;
         let file = match starts.last() {
             Some(&start) => {
                 disk.open(&name(start)).map_err(disk_error("the log cannot be opened"))?
