@@ -54,9 +54,9 @@ impl<'s> RunningStatement<'s> {
         key: &[Datum<'_>],
         intent: Intent,
     ) -> Result<Option<RowView<'a>>> {
-        table.check_there()?;
         let mut bytes = self.key_of(table, key)?;
         let found = match self.locks_for(intent) {
+            // A table that is taken away meanwhile is read as it was.
             None => Ok(self.read_row(table, &bytes)),
             Some(mode) => self.lock_point(table, &bytes, mode),
         };
@@ -78,8 +78,8 @@ impl<'s> RunningStatement<'s> {
         scan: &Scan<'_>,
         visit: impl FnMut(&[u8], RowView<'_>) -> Visit,
     ) -> Result<()> {
-        table.check_there()?;
         match self.locks_for(scan.intent) {
+            // As in `get`.
             None => self.read_range(table, scan, visit),
             Some(mode) => self.lock_range(table, scan, mode, visit),
         }

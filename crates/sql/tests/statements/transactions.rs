@@ -1,5 +1,10 @@
 //! What is said of transactions, as MySQL 8.0.33 takes the same statements.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use dbdyno_sql::{Operand, ResultColumn, Sink};
+
 use super::Client;
 
 /// Runs statements one after another; each with its rows, or with the number of its refusal.
@@ -106,4 +111,39 @@ fn a_level_is_of_the_next_transaction_or_of_the_session() {
             ("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "1235"),
         ],
     );
+}
+
+/// Truncates the table of a question that is about to read it.
+struct TruncationBefore {
+    other: Client,
+    rows: usize,
+}
+
+impl Sink for TruncationBefore {
+    fn begin_rows(&mut self, _columns: &Arc<[ResultColumn]>) {
+        self.other.ask("TRUNCATE t").unwrap();
+    }
+
+    fn value(&mut self, _value: &Operand<'_>) {}
+
+    fn end_row(&mut self) -> ControlFlow<()> {
+        self.rows += 1;
+        ControlFlow::Continue(())
+    }
+}
+
+/// It was told that there is no such table.
+#[test]
+fn a_question_whose_table_is_truncated_meanwhile_has_its_rows() {
+    let mut client = Client::after(&[TABLE, "INSERT INTO t VALUES (1, 'a'), (2, 'b')"]);
+    for sql in ["SELECT id FROM t", "SELECT c FROM t WHERE id = 2"] {
+        client.ask("INSERT INTO t VALUES (3, 'c')").unwrap();
+        client.ask("TRUNCATE t").unwrap();
+        client.ask("INSERT INTO t VALUES (1, 'a'), (2, 'b')").unwrap();
+        let mut sink = TruncationBefore { other: client.beside(), rows: 0 };
+        let done = client.connection.run(sql, &mut sink).unwrap();
+        assert_eq!(done.rows, sink.rows as u64, "{sql}");
+        assert!(sink.rows > 0, "{sql}");
+        assert_eq!(client.told("SELECT count(*) FROM t"), "0");
+    }
 }
