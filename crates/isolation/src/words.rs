@@ -4,6 +4,7 @@ use dbdyno_cases::PromiseFamily;
 use dbdyno_lab::promise_family;
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
+use dbdyno_server::ServerRelease;
 use dbdyno_wire::{Client, WireError};
 
 /// What the table of the stories, `test`, is called on a server.
@@ -19,6 +20,8 @@ pub(crate) struct Words {
     dialect: Dialect,
     /// Whose promises hold for it.
     pub(crate) family: PromiseFamily,
+    /// What it is.
+    server: ServerRelease,
 }
 
 impl Words {
@@ -27,7 +30,8 @@ impl Words {
     /// # Errors
     /// A server of which it is not known what it promises.
     pub(crate) fn of_server(client: &mut dyn Client, dialect: Dialect) -> Result<Words, WireError> {
-        Ok(Words { dialect, family: promise_family(client, dialect)? })
+        let server = ServerRelease::of_client(client, dialect);
+        Ok(Words { dialect, family: promise_family(client, dialect)?, server })
     }
 
     /// Whether the server has this level at all. PostgreSQL takes the name of the lowest one for
@@ -36,7 +40,8 @@ impl Words {
         match self.dialect {
             Dialect::Sqlite => level == IsolationLevel::Serializable,
             Dialect::Engine => level != IsolationLevel::ReadUncommitted,
-            Dialect::Mysql | Dialect::Postgres | Dialect::Rocksdb => true,
+            Dialect::Mysql => dbdyno_server::has_level(self.server, level),
+            Dialect::Postgres | Dialect::Rocksdb => true,
         }
     }
 

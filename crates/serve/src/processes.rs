@@ -58,7 +58,7 @@ impl ProcessTable {
         uptime_ns: fn() -> u64,
     ) -> ProcessEntry<'_> {
         let process = Arc::new(Process {
-            row: ProcessRow { id, user: user.to_owned(), is_busy: false },
+            row: ProcessRow { id, user: user.to_owned(), is_busy: false, is_waiting: false },
             socket,
             wait,
             killed: AtomicU8::new(ALIVE),
@@ -171,6 +171,7 @@ impl SessionHost for ProcessHost {
         open.values()
             .map(|process| ProcessRow {
                 is_busy: process.is_busy.load(Ordering::Relaxed),
+                is_waiting: process.wait.is_waiting(),
                 ..process.row.clone()
             })
             .collect()

@@ -57,6 +57,7 @@ const UNKNOWN: ServerFamily = ServerFamily {
     has_monitor: false,
     session_level: MYSQL_LEVEL,
     has_known_promises: false,
+    has_read_uncommitted: true,
     checks_snapshots: None,
     replication: &[],
     numbers: None,
@@ -69,6 +70,8 @@ static FAMILIES: &[ServerFamily] = &[
         mark: "-dbdyno-",
         catalogue: CatalogueKind::Tables,
         backlog: purge_backlog,
+        waits: &[any_release(WaitSource::ProcessList)],
+        has_read_uncommitted: false,
         has_known_promises: true,
         ..UNKNOWN
     },

@@ -58,6 +58,8 @@ pub struct ServerFamily {
     pub(crate) session_level: &'static [&'static str],
     /// Whether it is known what their levels of isolation promise.
     pub(crate) has_known_promises: bool,
+    /// Whether READ UNCOMMITTED is a level of their own, or the name of another.
+    pub(crate) has_read_uncommitted: bool,
     /// Whether writes are checked against the snapshot.
     pub(crate) checks_snapshots: Option<&'static str>,
     /// The words of its replication.
@@ -221,6 +223,9 @@ pub(crate) enum WaitSource {
     Innodb,
     /// `pg_blocking_pids()`.
     BlockingPids,
+    /// The state of sessions in `SHOW PROCESSLIST`: who waits, and not for whom; circles are broken
+    /// at once.
+    ProcessList,
 }
 
 /// The words of a release for its replication: they changed with MySQL 8.0.22 and .23, and MariaDB

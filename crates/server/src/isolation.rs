@@ -18,6 +18,11 @@ pub fn session_level(client: &mut dyn Client, server: ServerRelease) -> Option<I
     })
 }
 
+/// Whether a server has this level of its own, and does not take its name for that of another.
+pub fn has_level(server: ServerRelease, level: IsolationLevel) -> bool {
+    level != IsolationLevel::ReadUncommitted || server.family().has_read_uncommitted
+}
+
 /// Says why what a server promises of its levels of isolation cannot be told, if that is not known.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ pub use catalogue::{Catalogue, CatalogueError, Occupant};
 pub use facts::{FactReader, FactValues, read_fact};
 pub use family::{BacklogGauge, ReplicationWords, ServerFamily, ServerRelease, StatisticsExtent};
 pub use histograms::column_statistics;
-pub use isolation::{checks_snapshots, require_known_promises, session_level};
+pub use isolation::{checks_snapshots, has_level, require_known_promises, session_level};
 pub use locks::{latest_deadlock, open_transactions};
 pub use names::{TableName, TableNames};
 pub use onlooker::{Onlooker, look_safely};

@@ -6,6 +6,7 @@
 //!                   innodb_trx                    who waits: complete, kept for 100 ms, see below
 //!                   innodb_lock_waits             for whom: likewise
 //!   PostgreSQL      pg_blocking_pids()            both
+//!   served engine   SHOW PROCESSLIST              who waits
 //!   others          –                             refused: nothing is concluded from time
 //! ```
 //!
@@ -85,7 +86,7 @@ impl BlockingWatch {
         let by_tables = match source {
             WaitSource::LockWaits => !has_performance_schema(&mut *client),
             WaitSource::Innodb => true,
-            WaitSource::BlockingPids => false,
+            WaitSource::BlockingPids | WaitSource::ProcessList => false,
         };
         Ok(BlockingWatch { client, source, by_tables, read: None })
     }
@@ -113,6 +114,10 @@ impl BlockingWatch {
                 self.client.query(&sql)?
             }
             WaitSource::LockWaits | WaitSource::Innodb => self.client.query(LOCK_WAITS)?,
+            WaitSource::ProcessList => {
+                let sessions = self.client.query("SHOW PROCESSLIST")?;
+                return Ok(waiting_in_list(ids, &sessions));
+            }
         };
         Ok(named(ids, &blocked_by(&pairs)))
     }
@@ -135,7 +140,7 @@ impl BlockingWatch {
     /// Whether a circle of waits is broken before anybody can be seen waiting in it: InnoDB looks
     /// for one when a wait begins, MySQL from 8.0.18 on and PostgreSQL some time later.
     pub fn breaks_circles_at_once(&self) -> bool {
-        matches!(self.source, WaitSource::Innodb)
+        matches!(self.source, WaitSource::Innodb | WaitSource::ProcessList)
     }
 
     /// For which each of these sessions waits; `None` where the server does not say.
@@ -167,7 +172,9 @@ impl BlockingWatch {
     pub fn end_session(&mut self, id: u64) {
         let sql = match self.source {
             WaitSource::BlockingPids => format!("SELECT pg_terminate_backend({id})"),
-            WaitSource::LockWaits | WaitSource::Innodb => format!("KILL {id}"),
+            WaitSource::LockWaits | WaitSource::Innodb | WaitSource::ProcessList => {
+                format!("KILL {id}")
+            }
         };
         // Where it cannot be ended it ends with its server.
         let _ = self.client.query(&sql);
@@ -192,6 +199,20 @@ fn named(ids: &[u64], pairs: &[(u64, Blocker)]) -> Vec<Waiting> {
         })
         .collect()
 }
+
+/// Which of these sessions are in a list of all as waiting for a lock; for whom it does not tell.
+fn waiting_in_list(ids: &[u64], sessions: &Rows) -> Vec<Waiting> {
+    let [id, state] =
+        ["Id", "State"].map(|name| sessions.columns.iter().position(|column| column == name));
+    let (Some(id), Some(state)) = (id, state) else { return vec![None; ids.len()] };
+    let waits = sessions.rows.iter().filter(|row| row[state].as_deref() == Some(WAITS));
+    let waiting: Vec<u64> = waits.filter_map(|row| row[id].as_ref()?.parse().ok()).collect();
+    ids.iter().map(|id| waiting.contains(id).then_some(None)).collect()
+}
+
+/// What the served engine calls a session that waits for a lock and goes on waiting until another
+/// does something.
+const WAITS: &str = "waiting for a lock";
 
 /// Rows of a session and those that it waits for, one a row or with commas between them.
 fn blocked_by(rows: &Rows) -> Vec<(u64, Blocker)> {

@@ -37,6 +37,8 @@ pub struct ProcessRow {
     pub user: String,
     /// Whether a statement is being executed.
     pub is_busy: bool,
+    /// Whether it waits for a lock, and goes on waiting until another does something.
+    pub is_waiting: bool,
 }
 
 /// The server around a session.

@@ -467,6 +467,26 @@ fn the_engine_keeps_its_levels_and_faults_in_it_are_found() {
     }
 }
 
+/// It was refused: nobody asked it which sessions wait, and it has no READ UNCOMMITTED.
+#[test]
+fn the_engine_as_a_server_goes_as_the_engine() {
+    let home = Home::new();
+    for how in ["--cases", "--interleavings=2x1x2"] {
+        let [embedded, served] = ["engine:", "engine:?wire=on"].map(|target| {
+            let told = home.json(0, ["verify", target, how]);
+            let mut levels = told["servers"][0]["levels"].clone();
+            for level in levels.as_array_mut().unwrap() {
+                // What each session was answered has other words over the wire.
+                for case in level["cases"].as_array_mut().into_iter().flatten() {
+                    case.as_object_mut().unwrap().remove("steps");
+                }
+            }
+            levels
+        });
+        assert_eq!(embedded, served, "{how}");
+    }
+}
+
 /// What a history has becomes a case and a script, which show it whenever they are played.
 #[test]
 fn an_anomaly_is_played_again_from_its_file() {

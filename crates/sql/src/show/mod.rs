@@ -135,13 +135,16 @@ pub(crate) fn emit_processes(
 ) -> u64 {
     let schema = settings.variables.value_text("database()").unwrap_or_default();
     sink.begin_rows(columns);
-    for ProcessRow { id, user, is_busy } in &processes {
+    for ProcessRow { id, user, is_busy, is_waiting } in &processes {
         sink.value(&Operand::Int(i64::from(*id)));
         let command = if *is_busy { "Query" } else { "Sleep" };
         for text in [user, "localhost", schema, command] {
             sink.value(&Operand::of_text(text.as_bytes()));
         }
-        (0..3).for_each(|_| sink.value(&Operand::Null));
+        sink.value(&Operand::Null);
+        let state = is_waiting.then(|| Operand::of_text(b"waiting for a lock"));
+        sink.value(&state.unwrap_or(Operand::Null));
+        sink.value(&Operand::Null);
         if sink.end_row().is_break() {
             break;
         }
