@@ -81,7 +81,8 @@ pub use bootstrap::{BCA_MIN, BcaEstimate, bca};
 pub use change::{
     CHANGE_VALUES_LEAST, ChangeOptions, E_DIVISIVE_MOST, FarExcess, LatestApart, LatestValues,
     ModeShift, SpreadShift, UnprovedStep, chance_of_as_many, change_points, e_divisive, far_excess,
-    is_same_shift, latest_apart, latest_values, mode_shifts, spread_shift, unproved_step,
+    is_same_shift, latest_apart, latest_half_beyond, latest_values, mode_shifts, spread_shift,
+    unproved_step,
 };
 pub use confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 pub use control_limits::ControlLimits;

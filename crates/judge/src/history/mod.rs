@@ -86,6 +86,8 @@ const LATEST_STRAYS_LEAST: usize = 3;
 const LATEST_STRAYS_CHANCE: f64 = 0.02;
 /// A level that wanders has longer stretches on one side.
 const LATEST_APART_MOST: usize = 40;
+/// Of so many of the latest values half may lie beyond all before.
+const LATEST_HALF_MOST: usize = 20;
 /// A level and its noise begin within so many values of each other.
 const SAME_PLACE_REACH: usize = 5;
 /// So many values that were left out are named in a note.
@@ -558,9 +560,14 @@ fn latest_apart(
     }
     let worse = stats::latest_apart(values, !is_higher, most, options);
     let worse = worse.map(|found| (found, "worse", Severity::Caution));
-    let (found, side, severity) = worse.or_else(|| {
+    let found = worse.or_else(|| {
         let better = stats::latest_apart(values, is_higher, most, options)?;
         Some((better, "better", Severity::Note))
+    });
+    let whose = if found.is_some() { "The latest" } else { "Of the latest runs" };
+    let (found, side, severity) = found.or_else(|| {
+        let half = stats::latest_half_beyond(values, !is_higher, LATEST_HALF_MOST, options)?;
+        Some((half, "worse", Severity::Caution))
     })?;
     let asked = values.len() - most.min(values.len());
     let is_known = changes.shifts.iter().any(|shift| {
@@ -573,7 +580,7 @@ fn latest_apart(
         return None;
     }
     let text = format!(
-        "The latest {} values are all {side} than each of the {} before, at {} where {} was usual: \
+        "{whose} {} values are all {side} than each of the {} before, at {} where {} was usual: \
          that is seldom chance, and no proved change.",
         found.count,
         found.passed,

@@ -63,7 +63,7 @@ use scores::Scan;
 use selection::SelectedSize;
 use tree::SeriesCut;
 
-pub use apart::{LatestApart, latest_apart};
+pub use apart::{LatestApart, latest_apart, latest_half_beyond};
 pub use energy::{E_DIVISIVE_MOST, e_divisive};
 pub use excess::{FarExcess, far_excess};
 pub use latest::{LatestValues, latest_values};
