@@ -106,11 +106,12 @@ impl Sink for Telling<'_, '_> {
             (_, ColumnType::Int | ColumnType::DateTime(_) | ColumnType::Date) => {
                 self.told = AnswerResult::OutOfRange;
             }
-            (Operand::Int(number), ColumnType::Decimal(scale)) => {
-                self.put_decimal(i128::from(*number), 0, scale);
-            }
-            (Operand::Decimal(units, has), ColumnType::Decimal(scale)) => {
-                self.put_decimal(*units, *has, scale);
+            (
+                Operand::Int(_) | Operand::Decimal(..) | Operand::Quotient(..),
+                ColumnType::Decimal(scale),
+            ) => {
+                let (units, has) = value.told_number().unwrap_or_default();
+                self.put_decimal(units, has, scale);
             }
             (Operand::Text(text), _) => self.answers.put_text(&self.charset.write(text)),
             (shown, _) => self.put_shown(shown),

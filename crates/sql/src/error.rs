@@ -17,6 +17,8 @@ pub enum SqlError {
     Name(String),
     /// A value that is not of the kind that is wanted: a sentence.
     Value(String),
+    /// A statement that changes rows divides by zero.
+    DivisionByZero,
     /// A value that is no point in time where one is wanted: a sentence.
     Time(String),
     /// A number of parameters that is not that of the marks: given, wanted.
@@ -60,6 +62,7 @@ impl SqlError {
             SqlError::Name(_) => 1054,
             SqlError::Value(_) => 1366,
             SqlError::Time(_) => 1292,
+            SqlError::DivisionByZero => 1365,
             SqlError::Parameters(..) => 1210,
             SqlError::TooManyColumns(_) => 1117,
             SqlError::NoVariable(_) => 1193,
@@ -94,6 +97,7 @@ impl SqlError {
             | SqlError::NoDatabase(_) => "42000",
             SqlError::Name(_) => "42S22",
             SqlError::Time(_) => "22007",
+            SqlError::DivisionByZero => "22012",
             SqlError::Value(_)
             | SqlError::Parameters(..)
             | SqlError::TooManyColumns(_)
@@ -159,6 +163,10 @@ impl fmt::Display for SqlError {
             SqlError::NoDatabase(name) => {
                 write!(f, "there is no database {name}; SHOW DATABASES tells the one that is")
             }
+            SqlError::DivisionByZero => f.write_str(
+                "a division by zero, which a statement that changes rows may not have; a question has \
+                 NULL there",
+            ),
             SqlError::ReadOnlyTransaction => {
                 f.write_str("the transaction is READ ONLY, and the statement writes")
             }

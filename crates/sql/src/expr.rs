@@ -56,6 +56,8 @@ pub(crate) enum Expr {
     InQuery(Box<Expr>, usize),
     Like(Box<Expr>, Box<Expr>),
     Call(Function, Vec<Expr>),
+    /// A number of at least so many digits behind the point: those of the values beside it.
+    AtScale(Box<Expr>, u8),
     Now,
 }
 
@@ -113,9 +115,11 @@ impl Expr {
             | Expr::Aggregate(_)
             | Expr::Query(_)
             | Expr::Now => {}
-            Expr::Negative(of) | Expr::Not(of) | Expr::IsNull(of) | Expr::InQuery(of, _) => {
-                of.visit_parts(look);
-            }
+            Expr::Negative(of)
+            | Expr::Not(of)
+            | Expr::IsNull(of)
+            | Expr::InQuery(of, _)
+            | Expr::AtScale(of, _) => of.visit_parts(look),
             Expr::Binary(_, left, right) | Expr::Like(left, right) => {
                 left.visit_parts(look);
                 right.visit_parts(look);
@@ -162,6 +166,7 @@ impl Expr {
             Expr::InQuery(of, index) => is_answer(of, &frame.answers[*index], frame)?,
             Expr::Like(of, pattern) => is_like(of, pattern, frame)?,
             Expr::Call(function, arguments) => call(*function, arguments, frame)?,
+            Expr::AtScale(of, scale) => operand::with_scale(of.value(frame)?, *scale),
             Expr::Now => Operand::Timestamp(frame.now, 0),
         })
     }
@@ -250,8 +255,18 @@ fn binary<'a>(
         Operator::Add => operand::add(&left, &right),
         Operator::Subtract => operand::subtract(&left, &right),
         Operator::Multiply => operand::multiply(&left, &right),
-        Operator::Divide => operand::divide(&left, &right),
-        Operator::Remainder => operand::remainder(&left, &right),
+        Operator::Divide | Operator::Remainder => {
+            let made = match operator {
+                Operator::Divide => operand::divide(&left, &right),
+                _ => operand::remainder(&left, &right),
+            }?;
+            // A question has NULL there.
+            let is_by_zero = made.is_null() && !left.is_null() && !right.is_null();
+            if is_by_zero && !frame.watch.reads_only() {
+                return Err(SqlError::DivisionByZero);
+            }
+            Ok(made)
+        }
         Operator::And | Operator::Or => unreachable!("above"),
     }
 }
@@ -318,8 +333,9 @@ fn is_like<'a>(of: &'a Expr, pattern: &'a Expr, frame: &Frame<'a>) -> Result<Ope
     }))
 }
 
-/// Whether a text is of a form: `%` stands for anything, `_` for one byte, a backslash takes what
-/// follows as it is. Goes back to the last `%` only, so the time is bounded by the product.
+/// Whether a text is of a form: `%` stands for anything, `_` for one character of UTF-8, and a
+/// backslash takes what follows as it is. Goes back to the last `%` only, so the time is bounded by
+/// the product.
 pub(crate) fn matches_pattern(text: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut in_pattern) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
@@ -330,7 +346,11 @@ pub(crate) fn matches_pattern(text: &[u8], pattern: &[u8]) -> bool {
                 in_pattern += 1;
                 continue;
             }
-            Some(b'_') => Some(1),
+            Some(b'_') => {
+                at += character_bytes(&text[at..]);
+                in_pattern += 1;
+                continue;
+            }
             Some(b'\\') if in_pattern + 1 < pattern.len() => {
                 (pattern[in_pattern + 1] == text[at]).then_some(2)
             }
@@ -343,7 +363,7 @@ pub(crate) fn matches_pattern(text: &[u8], pattern: &[u8]) -> bool {
                 in_pattern += step;
             }
             (None, Some((from, after))) => {
-                at = from + 1;
+                at = from + character_bytes(&text[from..]);
                 in_pattern = after;
                 back = Some((at, after));
             }
@@ -351,6 +371,17 @@ pub(crate) fn matches_pattern(text: &[u8], pattern: &[u8]) -> bool {
         }
     }
     pattern[in_pattern..].iter().all(|byte| *byte == b'%')
+}
+
+/// Bytes of the first character of a text, as its first byte tells.
+fn character_bytes(text: &[u8]) -> usize {
+    let bytes = match text.first() {
+        Some(0xF0..) => 4,
+        Some(0xE0..) => 3,
+        Some(0xC0..) => 2,
+        _ => 1,
+    };
+    bytes.min(text.len())
 }
 
 /// A value as the characters that it is shown as; `None` for NULL.
@@ -404,8 +435,9 @@ fn call<'a>(function: Function, of: &'a [Expr], frame: &Frame<'a>) -> Result<Ope
                         .map(Operand::Int)
                         .map_err(|_| SqlError::Value("a text that is too long".to_owned()));
                 }
-                Function::Lower => text.to_mut().make_ascii_lowercase(),
-                _ => text.to_mut().make_ascii_uppercase(),
+                Function::Lower if text.is_ascii() => text.to_mut().make_ascii_lowercase(),
+                Function::Upper if text.is_ascii() => text.to_mut().make_ascii_uppercase(),
+                _ => text = Cow::Owned(in_case(&text, function).into_bytes()),
             }
             Ok(Operand::Text(text))
         }
@@ -425,6 +457,20 @@ fn right<'a>(text: Operand<'a>, count: &Operand<'_>) -> Result<Operand<'a>> {
     let begins = (0..text.len()).rev().filter(|at| text[*at] & 0xc0 != 0x80);
     let start = begins.take(wanted).last().unwrap_or(text.len());
     Ok(Operand::Text(Cow::Owned(text[start..].to_vec())))
+}
+
+/// A text in small or capital letters, one for each as MySQL has them: `ß` has no capital letter.
+fn in_case(text: &[u8], function: Function) -> String {
+    let mut cased = String::new();
+    for character in String::from_utf8_lossy(text).chars() {
+        let mut upper = character.to_uppercase();
+        cased.push(match function {
+            Function::Lower => character.to_lowercase().next().unwrap_or(character),
+            _ if upper.len() == 1 => upper.next().unwrap_or(character),
+            _ => character,
+        });
+    }
+    cased
 }
 
 /// What SLEEP takes: seconds, not below zero, up to an hour.

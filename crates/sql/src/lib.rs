@@ -44,7 +44,7 @@ pub use connection::{SqlConnection, StatementDescription, StatementEffect};
 pub use error::{Result, SqlError};
 pub use expr::Params;
 pub use host::{Kill, ProcessRow, SessionHost, StatementStop};
-pub use operand::Operand;
+pub use operand::{Operand, QuotientDigits};
 pub use run::Sink;
 pub use settings::Autocommit;
 pub use time::parts_of_time;

@@ -4,6 +4,7 @@
 //!   Null                       is neither equal nor unequal to anything
 //!   Int                        64 bits
 //!   Decimal   units · scale    12.50 is 1250 units at scale 2; sums have 128 bits
+//!   Quotient  units · digits   1/3 has nine digits kept, of which four are told
 //!   Text                       bytes, compared as bytes
 //!   Timestamp µs · digits      since 1970 UTC, and how many digits behind the second are told
 //!   Date      µs               at which the day begins
@@ -29,12 +30,24 @@ pub enum Operand<'a> {
     Int(i64),
     /// Units, and digits behind the point.
     Decimal(i128, u8),
+    /// Units with more digits behind the point than are told, or fewer.
+    Quotient(i128, QuotientDigits),
     /// Characters.
     Text(Cow<'a, [u8]>),
     /// Microseconds since 1970 UTC, and the digits behind the second that it has.
     Timestamp(i64, u8),
     /// A day: the microseconds since 1970 UTC at which it begins.
     Date(i64),
+}
+
+/// Digits behind the point of a number that a division has made, or that stands beside others with
+/// more of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotientDigits {
+    /// Those that it is computed with.
+    pub kept: u8,
+    /// Those that are told: it is rounded to them when it is shown, or zeros are added.
+    pub told: u8,
 }
 
 /// A value that borrows nothing.
@@ -44,6 +57,8 @@ pub(crate) type OwnedOperand = Operand<'static>;
 const SCALE_READ: u8 = 30;
 /// What is made of numbers has at most so many: a power of ten that 128 bits have room for.
 const SCALE_MOST: u8 = 38;
+/// Digits of a word of MySQL's decimals.
+const WORD_DIGITS: u8 = 9;
 /// Digits that a division adds (MySQL's `div_precision_increment`).
 pub(crate) const DIVISION_DIGITS: u8 = 4;
 
@@ -62,6 +77,7 @@ impl<'a> Operand<'a> {
             Operand::Null => Operand::Null,
             Operand::Int(number) => Operand::Int(number),
             Operand::Decimal(units, scale) => Operand::Decimal(units, scale),
+            Operand::Quotient(units, digits) => Operand::Quotient(units, digits),
             Operand::Text(text) => Operand::Text(Cow::Owned(text.into_owned())),
             Operand::Timestamp(us, digits) => Operand::Timestamp(us, digits),
             Operand::Date(us) => Operand::Date(us),
@@ -75,6 +91,7 @@ impl<'a> Operand<'a> {
             Operand::Null => Operand::Null,
             Operand::Int(number) => Operand::Int(*number),
             Operand::Decimal(units, scale) => Operand::Decimal(*units, *scale),
+            Operand::Quotient(units, digits) => Operand::Quotient(*units, *digits),
             Operand::Timestamp(us, digits) => Operand::Timestamp(*us, *digits),
             Operand::Date(us) => Operand::Date(*us),
         }
@@ -88,7 +105,7 @@ impl<'a> Operand<'a> {
     pub(crate) fn kind(&self) -> u8 {
         match self {
             Operand::Null => 0,
-            Operand::Int(_) | Operand::Decimal(..) => 1,
+            Operand::Int(_) | Operand::Decimal(..) | Operand::Quotient(..) => 1,
             Operand::Text(_) => 2,
             Operand::Timestamp(..) | Operand::Date(_) => 3,
         }
@@ -108,6 +125,7 @@ impl<'a> Operand<'a> {
         match self {
             Operand::Int(number) => Ok((i128::from(*number), 0)),
             Operand::Decimal(units, scale) => Ok((*units, *scale)),
+            Operand::Quotient(units, digits) => Ok((*units, digits.kept)),
             Operand::Text(text) => {
                 read_decimal(text).ok_or_else(|| SqlError::Value(sentence("a number", text)))
             }
@@ -115,6 +133,20 @@ impl<'a> Operand<'a> {
             Operand::Timestamp(..) | Operand::Date(_) => {
                 Err(SqlError::Value("a time where a number is wanted".to_owned()))
             }
+        }
+    }
+
+    /// A number as it is told: units, and digits behind the point.
+    pub fn told_number(&self) -> Option<(i128, u8)> {
+        match self {
+            Operand::Int(number) => Some((i128::from(*number), 0)),
+            Operand::Decimal(units, scale) => Some((*units, *scale)),
+            Operand::Quotient(units, QuotientDigits { kept, told }) => {
+                // Where zeros have no room it is told as it is.
+                let rounded = round_to_scale(*units, *kept, *told);
+                Some(rounded.map_or((*units, *kept), |rounded| (rounded, *told)))
+            }
+            Operand::Null | Operand::Text(_) | Operand::Timestamp(..) | Operand::Date(_) => None,
         }
     }
 
@@ -154,19 +186,18 @@ pub(crate) fn compare_values(left: &Operand<'_>, right: &Operand<'_>) -> Result<
 }
 
 /// How two values are ordered in a result: NULL comes first. Values of one column are of one kind;
-/// where an expression has several, numbers come before texts, and texts before times.
+/// where an expression has several, numbers come before texts, and texts before times. Quotients
+/// are ordered by what is told of them.
 pub(crate) fn sort_order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
-    use Operand::{Date, Decimal, Int, Text, Timestamp};
+    use Operand::{Date, Int, Text, Timestamp};
     match (left, right) {
         (Int(left), Int(right))
         | (Timestamp(left, _) | Date(left), Timestamp(right, _) | Date(right)) => left.cmp(right),
         (Text(left), Text(right)) => left.cmp(right),
-        (Int(left), Decimal(units, scale)) => by_size((i128::from(*left), 0), (*units, *scale)),
-        (Decimal(units, scale), Int(right)) => by_size((*units, *scale), (i128::from(*right), 0)),
-        (Decimal(left, of_left), Decimal(right, of_right)) => {
-            by_size((*left, *of_left), (*right, *of_right))
-        }
-        _ => left.kind().cmp(&right.kind()),
+        _ => match (left.told_number(), right.told_number()) {
+            (Some(left), Some(right)) => by_size(left, right),
+            _ => left.kind().cmp(&right.kind()),
+        },
     }
 }
 
@@ -229,11 +260,33 @@ fn number(units: i128, scale: u8) -> Operand<'static> {
     }
 }
 
+/// The same value, of which so many digits behind the point are told and no fewer.
+pub(crate) fn with_scale(value: Operand<'_>, scale: u8) -> Operand<'_> {
+    match value {
+        Operand::Int(units) => quotient(i128::from(units), QuotientDigits { kept: 0, told: scale }),
+        Operand::Decimal(units, kept) if kept < scale => {
+            quotient(units, QuotientDigits { kept, told: scale })
+        }
+        Operand::Quotient(units, QuotientDigits { kept, told }) if told < scale => {
+            quotient(units, QuotientDigits { kept, told: scale })
+        }
+        other => other,
+    }
+}
+
+/// A number with so many digits kept, of which so many are told.
+fn quotient(units: i128, digits: QuotientDigits) -> Operand<'static> {
+    if digits.kept == digits.told {
+        return number(units, digits.kept);
+    }
+    Operand::Quotient(units, digits)
+}
+
 /// A value in the one way in which all that are equal to it can be written.
 pub(crate) fn canonical_form<'a>(value: &'a Operand<'_>) -> Operand<'a> {
-    let (mut units, mut scale) = match *value {
-        Operand::Decimal(units, scale) => (units, scale),
-        Operand::Timestamp(us, _) | Operand::Date(us) => return Operand::Timestamp(us, 0),
+    let (mut units, mut scale) = match value {
+        Operand::Decimal(..) | Operand::Quotient(..) => value.told_number().unwrap_or_default(),
+        Operand::Timestamp(us, _) | Operand::Date(us) => return Operand::Timestamp(*us, 0),
         _ => return value.as_ref(),
     };
     while scale > 0 && units % 10 == 0 {
@@ -246,45 +299,56 @@ pub(crate) fn canonical_form<'a>(value: &'a Operand<'_>) -> Operand<'a> {
 /// The sum of two values; NULL if one of them is.
 pub(crate) fn add(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        let (left, right, scale) = aligned(left, right)?;
-        Ok(number(left.checked_add(right).ok_or_else(too_large)?, scale))
+        let (one, other, kept) = aligned(left.number, right.number)?;
+        let digits = QuotientDigits { kept, told: left.told.max(right.told) };
+        Ok(quotient(one.checked_add(other).ok_or_else(too_large)?, digits))
     })
 }
 
 pub(crate) fn subtract(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        let (left, right, scale) = aligned(left, right)?;
-        Ok(number(left.checked_sub(right).ok_or_else(too_large)?, scale))
+        let (one, other, kept) = aligned(left.number, right.number)?;
+        let digits = QuotientDigits { kept, told: left.told.max(right.told) };
+        Ok(quotient(one.checked_sub(other).ok_or_else(too_large)?, digits))
     })
 }
 
 pub(crate) fn multiply(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        let units = left.0.checked_mul(right.0).ok_or_else(too_large)?;
-        Ok(number(units, scale_of(left.1, right.1)?))
+        let units = left.number.0.checked_mul(right.number.0).ok_or_else(too_large)?;
+        let kept = scale_of(left.number.1, right.number.1)?;
+        Ok(quotient(units, QuotientDigits { kept, told: scale_of(left.told, right.told)? }))
     })
 }
 
-/// The quotient with four digits more than the dividend has; NULL where the divisor is 0.
+/// The quotient; NULL where the divisor is 0. Four digits more than the dividend has are told; it
+/// is computed with as many as fill words of nine, and cut there, as MySQL's `decimal_div` does it:
+/// `1/3 + 1/3 + 1/3` is 1.0000.
 pub(crate) fn divide(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        if right.0 == 0 {
+        if right.number.0 == 0 {
             return Ok(Operand::Null);
         }
-        let scale = scale_of(left.1, DIVISION_DIGITS)?;
-        let units = at_scale(left.0, left.1, scale_of(scale, right.1)?)?;
-        Ok(Operand::Decimal(divided(units, right.0), scale))
+        let [of_left, of_right] =
+            [left.number.1, right.number.1].map(|digits| digits.next_multiple_of(WORD_DIGITS));
+        let padding = of_left - left.number.1 + of_right - right.number.1;
+        let more = DIVISION_DIGITS.saturating_sub(padding);
+        let kept = (of_left + of_right + more).next_multiple_of(WORD_DIGITS);
+        let told = scale_of(left.told, DIVISION_DIGITS)?;
+        let units = at_scale(left.number.0, left.number.1, scale_of(kept, right.number.1)?)?;
+        Ok(quotient(units / right.number.0, QuotientDigits { kept, told }))
     })
 }
 
 /// What is left of a division, with the sign of the dividend; NULL where the divisor is 0.
 pub(crate) fn remainder(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        let (left, right, scale) = aligned(left, right)?;
-        if right == 0 {
+        let (one, other, kept) = aligned(left.number, right.number)?;
+        if other == 0 {
             return Ok(Operand::Null);
         }
-        Ok(number(left.checked_rem(right).ok_or_else(too_large)?, scale))
+        let digits = QuotientDigits { kept, told: left.told.max(right.told) };
+        Ok(quotient(one.checked_rem(other).ok_or_else(too_large)?, digits))
     })
 }
 
@@ -292,15 +356,32 @@ pub(crate) fn negate(of: &Operand<'_>) -> Result<OwnedOperand> {
     subtract(&Operand::Int(0), of)
 }
 
+/// A number on its way into another.
+#[derive(Clone, Copy)]
+struct Term {
+    /// Units, and the digits behind the point that they have.
+    number: (i128, u8),
+    /// How many of those are told.
+    told: u8,
+}
+
+impl Term {
+    fn of_operand(value: &Operand<'_>) -> Result<Term> {
+        let number = value.units_and_scale()?;
+        let told = if let Operand::Quotient(_, digits) = value { digits.told } else { number.1 };
+        Ok(Term { number, told })
+    }
+}
+
 fn arithmetic(
     left: &Operand<'_>,
     right: &Operand<'_>,
-    done: impl FnOnce((i128, u8), (i128, u8)) -> Result<OwnedOperand>,
+    done: impl FnOnce(Term, Term) -> Result<OwnedOperand>,
 ) -> Result<OwnedOperand> {
     if left.is_null() || right.is_null() {
         return Ok(Operand::Null);
     }
-    done(left.units_and_scale()?, right.units_and_scale()?)
+    done(Term::of_operand(left)?, Term::of_operand(right)?)
 }
 
 /// Reads a decimal number: sign, digits, point. `None` where it is none or too long.
@@ -339,6 +420,10 @@ impl fmt::Display for Operand<'_> {
         match self {
             Operand::Null => Ok(()),
             Operand::Int(number) => number.fmt(f),
+            Operand::Quotient(..) => {
+                let (units, scale) = self.told_number().unwrap_or_default();
+                Operand::Decimal(units, scale).fmt(f)
+            }
             Operand::Decimal(units, 0) => units.fmt(f),
             Operand::Decimal(units, scale) => {
                 let (one, width) = (10_u128.pow(u32::from(*scale)), usize::from(*scale));

@@ -28,6 +28,11 @@ impl<'a> StatementWatch<'a> {
         StatementWatch { host, reads_only, rows: Cell::new(0), kept: Cell::new(0) }
     }
 
+    /// Whether it is a question.
+    pub(crate) fn reads_only(&self) -> bool {
+        self.reads_only
+    }
+
     /// The server around the session.
     pub(crate) fn host(&self) -> Option<&'a dyn SessionHost> {
         self.host

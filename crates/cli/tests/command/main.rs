@@ -11,6 +11,7 @@ mod connectors;
 mod counted;
 mod curves;
 mod custom;
+mod differential;
 mod doctor;
 mod driving;
 mod engine;

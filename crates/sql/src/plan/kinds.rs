@@ -49,12 +49,54 @@ fn kind(expr: &Expr, query: &Query) -> ColumnKind {
         | Expr::InQuery(..)
         | Expr::Like(..) => ColumnKind::Int,
         Expr::Binary(operator, left, right) => {
-            combined(*operator, kind(left, query), kind(right, query))
+            combined(*operator, number_kind(left, query), number_kind(right, query))
         }
         Expr::Call(function, arguments) => called(*function, arguments, query),
+        Expr::AtScale(of, _) => kind(of, query),
         Expr::Now => ColumnKind::Timestamp(0),
         Expr::Param(_) | Expr::Outer(_) => ColumnKind::Any,
     }
+}
+
+/// The kind of a number in a sum or a product, where NULL is a whole one.
+fn number_kind(expr: &Expr, query: &Query) -> ColumnKind {
+    if is_null(expr) { ColumnKind::Int } else { kind(expr, query) }
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Constant(Operand::Null))
+}
+
+/// A call; where it gives one of several numbers, that has as many digits behind the point as any
+/// of them, as far as that is known before there are rows.
+pub(super) fn call_at_scale(function: Function, arguments: Vec<Expr>) -> Expr {
+    let most = arguments.iter().filter_map(known_scale).max();
+    let call = Expr::Call(function, arguments);
+    match most {
+        Some(scale) if function == Function::Coalesce && scale > 0 => {
+            Expr::AtScale(Box::new(call), scale)
+        }
+        _ => call,
+    }
+}
+
+/// The digits behind the point of a number, where the expression alone says it.
+fn known_scale(expr: &Expr) -> Option<u8> {
+    let kind = match expr {
+        Expr::Constant(value) => of_value(value),
+        Expr::Column(_, _, kind) => ColumnKind::from(*kind),
+        Expr::AtScale(_, scale) => ColumnKind::Decimal(*scale),
+        Expr::Negative(of) => return known_scale(of),
+        Expr::Binary(operator, left, right) => {
+            let [left, right] = [left, right].map(|of| {
+                let scale = if is_null(of) { Some(0) } else { known_scale(of) };
+                scale.map_or(ColumnKind::Any, ColumnKind::Decimal)
+            });
+            combined(*operator, left, right)
+        }
+        _ => return None,
+    };
+    scale(kind)
 }
 
 fn of_value(value: &Operand<'_>) -> ColumnKind {
@@ -62,6 +104,7 @@ fn of_value(value: &Operand<'_>) -> ColumnKind {
         Operand::Null => ColumnKind::Any,
         Operand::Int(_) => ColumnKind::Int,
         Operand::Decimal(_, scale) => ColumnKind::Decimal(*scale),
+        Operand::Quotient(_, digits) => ColumnKind::Decimal(digits.told),
         Operand::Text(text) => ColumnKind::Text(text.len() as u32),
         Operand::Timestamp(_, digits) => ColumnKind::Timestamp(*digits),
         Operand::Date(_) => ColumnKind::Date,
@@ -144,9 +187,7 @@ fn called(function: Function, arguments: &[Expr], query: &Query) -> ColumnKind {
         Function::Length | Function::Sleep => ColumnKind::Int,
         Function::Abs | Function::Coalesce => {
             // NULL is of the kind of whatever it stands beside.
-            let others = arguments
-                .iter()
-                .filter(|argument| !matches!(argument, Expr::Constant(Operand::Null)));
+            let others = arguments.iter().filter(|argument| !is_null(argument));
             others
                 .map(|argument| kind(argument, query))
                 .reduce(common_kind)

@@ -492,7 +492,7 @@ impl<'p> Planner<'p> {
             }
             Written::Like(of, pattern) => Expr::Like(boxed(of)?, boxed(pattern)?),
             Written::Query(select) => Expr::Query(self.query(select, Answers::OneValue)?),
-            Written::Call(function, arguments) => Expr::Call(*function, all(arguments)?),
+            Written::Call(function, arguments) => kinds::call_at_scale(*function, all(arguments)?),
             Written::Variable(name) => Expr::Constant(self.catalog.session_variable(name)?),
             Written::Now => Expr::Now,
             Written::CountAll => {

@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 
-use crate::operand::{self, Operand};
+use crate::operand::{self, Operand, QuotientDigits};
 use crate::parse::Direction;
 
 /// Rows of values.
@@ -28,6 +28,7 @@ const DECIMAL: u8 = 2;
 const TEXT: u8 = 3;
 const TIMESTAMP: u8 = 4;
 const DATE: u8 = 5;
+const QUOTIENT: u8 = 6;
 
 impl Tape {
     /// Begins a row.
@@ -114,6 +115,11 @@ impl<'a> Iterator for Values<'a> {
                 self.0 = rest;
                 Operand::of_text(text)
             }
+            QUOTIENT => {
+                let [kept, told] = self.fixed();
+                let digits = QuotientDigits { kept, told };
+                Operand::Quotient(i128::from_le_bytes(self.fixed()), digits)
+            }
             DATE => Operand::Date(i64::from_le_bytes(self.fixed())),
             _ => {
                 let [digits] = self.fixed();
@@ -134,6 +140,10 @@ pub(super) fn push(value: &Operand<'_>, into: &mut Vec<u8>) {
         Operand::Decimal(units, scale) => {
             into.push(DECIMAL);
             into.push(*scale);
+            into.extend_from_slice(&units.to_le_bytes());
+        }
+        Operand::Quotient(units, QuotientDigits { kept, told }) => {
+            into.extend_from_slice(&[QUOTIENT, *kept, *told]);
             into.extend_from_slice(&units.to_le_bytes());
         }
         Operand::Text(text) => {

@@ -104,6 +104,7 @@ impl Sink for Told {
             Operand::Null => Operand::Null,
             Operand::Int(number) => Operand::Int(*number),
             Operand::Decimal(units, scale) => Operand::Decimal(*units, *scale),
+            Operand::Quotient(units, digits) => Operand::Quotient(*units, *digits),
             Operand::Text(text) => Operand::Text(Cow::Owned(text.to_vec())),
             Operand::Timestamp(us, digits) => Operand::Timestamp(*us, *digits),
             Operand::Date(us) => Operand::Date(*us),

@@ -106,6 +106,26 @@ fn names_that_mean_nothing_or_two_things_are_told() {
     are_refused(1050, &twice);
 }
 
+/// The server says `ERROR_FOR_DIVISION_BY_ZERO` of itself.
+#[test]
+fn a_change_does_not_divide_by_zero() {
+    are_refused(
+        1365,
+        &[
+            ("UPDATE t SET k = 1 / 0", "division by zero"),
+            ("UPDATE t SET k = 5 WHERE id % (id - id) = 1", "division by zero"),
+            ("DELETE FROM t WHERE 1 / (k - k) > 0", "division by zero"),
+            ("INSERT INTO t (id, c) VALUES (9 % 0, 'x')", "division by zero"),
+        ],
+    );
+    let mut client = Client::after(&TABLES);
+    assert_eq!(
+        client.told("SELECT 1 / 0, 5 % 0, id / (k - k) FROM t WHERE id = 1"),
+        "NULL|NULL|NULL"
+    );
+    assert_eq!(client.ask("UPDATE t SET u = NULL / 0 WHERE id = 1").unwrap().1.affected, 1);
+}
+
 #[test]
 fn values_of_the_wrong_kind_are_shown() {
     are_refused(

@@ -177,7 +177,7 @@ impl Author {
         let [one, other] = [0, 1].map(|_| self.value(kind, depth - 1));
         match (kind, choice) {
             (_, 0) => say("coalesce(#, #)", &[&one, &other]),
-            (Kind::Whole, 1) => say("(# % #)", &[&one, &other]),
+            (Kind::Whole, 1) => say("(# % (# % 7 + 11))", &[&one, &other]),
             (Kind::Whole, 2) => say("abs(#)", &[&one]),
             (Kind::Whole, 3) => {
                 let text = self.value(Kind::Text, depth - 1);
