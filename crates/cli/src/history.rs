@@ -175,16 +175,37 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
         output::write_page(path, dbdyno_report::history_html(&told))?;
     }
     let Some(latest) = flags.gate else { return Ok(Exit::Holds) };
-    let exit = judge(&told, latest as usize);
-    if exit == Exit::CannotTell {
-        if let Some(why) = unknown_directions(&told, latest as usize) {
-            output::say_lines(&why);
+    let latest = latest as usize;
+    let exit = judge(&told, latest);
+    match exit {
+        Exit::Fails => output::say_lines(&gate_failures(&told, latest)),
+        Exit::CannotTell => {
+            let directions = unknown_directions(&told, latest);
+            directions.iter().for_each(|why| output::say_lines(why));
+            latest_doubts(&told).iter().for_each(|why| output::say_lines(why));
         }
-        if let Some(why) = latest_doubts(&told) {
-            output::say_lines(&why);
-        }
+        _ => output::say_lines(&format!(
+            "gate   holds: no change to the worse alarms among the latest {latest} values"
+        )),
     }
     Ok(exit)
+}
+
+/// The changes that let a gate fail: the latest of the first series that has one, and how many more
+/// series have.
+fn gate_failures(told: &Told, latest: usize) -> String {
+    let mut failing =
+        told.series.iter().filter(|series| !is_assumed(series)).filter_map(|series| {
+            let worse = alarms(series, latest).filter(|shift| series.is_worse(shift.size.estimate));
+            Some((series, worse.last()?))
+        });
+    let Some((series, shift)) = failing.next() else { return "gate   fails".to_owned() };
+    let change = dbdyno_report::shift_phrase(series, shift);
+    let more = match failing.count() {
+        0 => String::new(),
+        more => format!(", and {more} more series change to the worse"),
+    };
+    format!("gate   fails: {:?}: {change}{more}", series.name)
 }
 
 /// One change to the worse fails; one series that cannot show any leaves a doubt, and so does one

@@ -73,7 +73,7 @@ pub use deadlocks::{
 pub use difference::{Extent, Plans, difference_document, difference_json};
 pub use doctor::{DoctorExtent, doctor_document, doctor_json};
 pub use explanation::{explanation_document, explanation_html, explanation_json};
-pub use history::{HistoryExtent, history_document, history_html, history_json};
+pub use history::{HistoryExtent, history_document, history_html, history_json, shift_phrase};
 pub use html::html;
 pub use isolation::{IsolationExtent, IsolationLayout, isolation_document, isolation_json};
 pub use json::json;

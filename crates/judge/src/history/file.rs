@@ -2267,6 +2267,19 @@ mod tests {
         assert_eq!(told(&[1090, 1090, 1097, 1111, 1092], "avg_ms"), None);
     }
 
+    /// It is known, and a gate that looks at fewer values passes.
+    #[test]
+    fn a_level_that_is_proved_leaves_no_doubt_of_the_latest_values() {
+        for count in [9, 10, 12, 15, 19] {
+            let value = |at: usize| if at < 40 { 1000 } else { 1100 } + at * 7 % 23;
+            let rows = (0..40 + count).map(|at| format!("{at},{}\n", value(at)));
+            let text = format!("run,avg_ms\n{}", rows.collect::<String>());
+            let history = of_file("f", &text, &HistoryQuestion::of_figures(&[])).unwrap();
+            let mut all = history.series[0].warnings.iter();
+            assert!(!all.any(|one| one.is_latest_doubt(false)), "{count}");
+        }
+    }
+
     #[test]
     fn remarks_that_each_time_has_are_series_of_their_own() {
         for name in ["url", "port", "user", "status", "description"] {

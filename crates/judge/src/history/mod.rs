@@ -564,12 +564,15 @@ fn latest_apart(
         let better = stats::latest_apart(values, is_higher, most, options)?;
         Some((better, "better", Severity::Note))
     });
-    let whose = if found.is_some() { "The latest" } else { "Of the latest runs" };
+    let is_all = found.is_some();
+    let whose = if is_all { "The latest" } else { "Of the latest runs" };
     let (found, side, severity) = found.or_else(|| {
         let half = stats::latest_half_beyond(values, !is_higher, LATEST_HALF_MOST, options)?;
         Some((half, "worse", Severity::Caution))
     })?;
-    let asked = values.len() - most.min(values.len());
+    // What is known of a level that began within the same values.
+    let looked_at = if is_all { most } else { most.max(LATEST_HALF_MOST) };
+    let asked = values.len() - looked_at.min(values.len());
     let is_known = changes.shifts.iter().any(|shift| {
         let is_up = shift.size.estimate > 0.0;
         shift.first >= asked

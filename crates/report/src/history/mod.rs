@@ -22,3 +22,4 @@ mod words;
 pub use document::{HistoryExtent, history_document};
 pub use json::history_json;
 pub use page::history_html;
+pub use words::shift_phrase;

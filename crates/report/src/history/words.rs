@@ -129,6 +129,16 @@ pub(super) fn size(series: &HistorySeries, value: f64) -> String {
     }
 }
 
+/// A change in a sentence without a verb: its size, and where it begins.
+pub fn shift_phrase(series: &HistorySeries, shift: &Shift) -> String {
+    let [estimate, low, high] =
+        [shift.size.estimate, shift.size.low, shift.size.high].map(|of| size(series, of));
+    let point = &series.points[shift.first];
+    let label = if point.label.is_empty() { String::new() } else { format!(", {}", point.label) };
+    let phrase = format!("{estimate} ({low} to {high}) from value {} on{label}", shift.first + 1);
+    phrase.replace(GLUE, " ")
+}
+
 /// A value of a series with the digits that tell a tenth of the spread of most values.
 pub(super) fn value(series: &HistorySeries, value: f64) -> String {
     let mut values: Vec<f64> = series.points.iter().map(|point| point.value).collect();
