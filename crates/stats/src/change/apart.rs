@@ -106,7 +106,7 @@ pub fn latest_apart(
 
 /// Of some of the latest values that are each higher, or each lower, than all before: the fewest
 /// latest values, of `most` at most, of which at least half are, where no order of all values being
-/// as likely as another makes that rarer than one in [`RARITY_OF_HALF`]. `passed` is how many there
+/// as likely as another makes that rarer than one in 10⁸. `passed` is how many there
 /// are before, and `count` how many of the latest lie beyond them; `after` is the median of those.
 ///
 /// Assumes values in the order of time, on the scale of the options.
