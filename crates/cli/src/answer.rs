@@ -33,6 +33,11 @@ pub(crate) fn exit_of_findings(found: &RunFindings<'_>, gate: Option<Gate>) -> E
     }
 }
 
+/// The answer to who looks at what is stored: only a gate has another than that it was shown.
+pub(crate) fn exit_of_look(found: &RunFindings<'_>, gate: Option<Gate>) -> Exit {
+    gate.map_or(Exit::Holds, |gate| exit_of_findings(found, Some(gate)))
+}
+
 /// What a gate says, with the cells that are the reason.
 fn told(gate: Gate, cells: &[CellComparison], unmeasured: &BTreeSet<Cell>) -> String {
     let outcome = gate.judge_all(cells);

@@ -57,7 +57,18 @@ fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, F
     if flags.explain && exit != Exit::Interrupted {
         explanation::explain_compared(place, &mut store, &run, flags)?;
     }
+    announce_change(exit, flags.gate.is_some() || flags.until.is_some());
     Ok(exit)
+}
+
+/// Says that an undecided run for which nothing was asked ends with 0 from the next release on.
+fn announce_change(exit: Exit, is_asked: bool) {
+    if exit == Exit::CannotTell && !is_asked {
+        output::say_text(
+            "exit   3, as something is undecided: 0 from the next release on, where neither --gate \
+             nor --until asks for more",
+        );
+    }
 }
 
 /// The flags of `compare`, by themselves.
@@ -144,7 +155,9 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     };
     ticker.end_display().save_notes(&mut store)?;
     let run = store.load(&id)?;
-    present_run(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)
+    let exit = present_run(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)?;
+    announce_change(exit, flags.gate.is_some() || flags.until.is_some());
+    Ok(exit)
 }
 
 /// Prints what a run has found, and says what may be done with it.
@@ -248,5 +261,5 @@ fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit
         dbdyno_judge::compare_stored(base.as_run_pair(), test.as_run_pair(), flags.budget)?;
     let found = RunFindings::Pair(test.as_run_pair(), Box::new(comparison));
     found.print(flags.gate, &flags.told)?;
-    Ok(answer::exit_of_findings(&found, flags.gate))
+    Ok(answer::exit_of_look(&found, flags.gate))
 }

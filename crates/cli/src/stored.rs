@@ -64,7 +64,7 @@ pub(crate) fn show_run(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let (run, selection) = arms::load_selection(&store, &flags.run, flags.arm.as_deref(), against)?;
     let found = RunFindings::from_selection(&store, &run, selection)?;
     found.print(flags.gate, &flags.told)?;
-    Ok(answer::exit_of_findings(&found, flags.gate))
+    Ok(answer::exit_of_look(&found, flags.gate))
 }
 
 /// Writes a stored run as an HTML file, or in a shape without a script.

@@ -214,6 +214,16 @@ fn stored_runs_of_unequal_shape_are_not_compared() {
             .filter(|word| !["--rows", "2000"].contains(&word.as_str()));
         let done = home.dbdyno(args.chain(flags.split(' ').map(str::to_owned)));
         assert_eq!(done.code, 3, "{done:?}");
+        assert!(done.err.contains("0 from the next release on"), "{done:?}");
+    }
+    // Who looks at an undecided run has seen it; a gate is another question.
+    for (code, args) in [
+        (0, &["show", "@small"][..]),
+        (0, &["show", "@small", "--format", "csv"]),
+        (3, &["show", "@small", "--gate", "rqps > 0.99"]),
+    ] {
+        let done = home.dbdyno(args);
+        assert_eq!(done.code, code, "{args:?}: {done:?}");
     }
     let Done { code, out, err } = home.dbdyno(["compare", "@small", "@last"]);
     assert_eq!((code, out.as_str()), (2, ""));
