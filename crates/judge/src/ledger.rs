@@ -156,6 +156,9 @@ fn lines(round: &Round, kernel: f64) -> Option<[f64; 6]> {
     Some([a, b, c, d, e, whole - seen.iter().sum::<f64>()])
 }
 
+/// Shares that are judged as they are; see [`interval`].
+const FARTHEST_JUDGED: f64 = 10.0;
+
 /// The mean of a difference, as a share of the time of an operation in the slower arm, with the
 /// interval that rates have: by fillings and starts where there are enough, else with an assumed
 /// spread of starts, in the measure of the `share` that the line has.
@@ -166,13 +169,19 @@ fn interval(
     share: f64,
 ) -> Result<Interval, JudgeError> {
     let terms = judgement_terms(run.plan());
-    let terms = JudgementTerms { between_sd: terms.between_sd * share, ..terms };
+    // What is judged are logarithms as a rule; shares of a difference are numbers like these. One
+    // pair on a busy host may be sixty times off, which no logarithm of rates is: then all are
+    // judged at a smaller scale.
+    let farthest = pairs.iter().map(|pair| of_pair(pair).abs()).fold(0.0, f64::max);
+    let scale = (farthest / FARTHEST_JUDGED).max(1.0);
+    let terms = JudgementTerms { between_sd: terms.between_sd * share / scale, ..terms };
     let mean = pairs.iter().map(&of_pair).sum::<f64>() / pairs.len() as f64;
-    // What is judged are logarithms as a rule; shares of a difference are numbers like these.
-    let judged = stats::judge_nested(&nested_figures(pairs, &of_pair), &terms)?.rqps;
+    let figures = nested_figures(pairs, |pair: &PerArm<&Round>| of_pair(pair) / scale);
+    let judged = stats::judge_nested(&figures, &terms)?.rqps;
     let (middle, low, high) = (judged.estimate.ln(), judged.low.ln(), judged.high.ln());
     // The mean adds up over lines, whatever estimate belongs to the interval.
-    Ok(Interval { estimate: mean, low: mean + low - middle, high: mean + high - middle })
+    let [low, high] = [low - middle, high - middle].map(|off| mean + scale * off);
+    Ok(Interval { estimate: mean, low, high })
 }
 
 fn scaled(interval: Interval, by: f64) -> Interval {
@@ -245,7 +254,11 @@ mod tests {
     /// Base does 1 000 statements in 100 ms, test 2 000: 100 and 50 µs each. The client has 10 µs
     /// of code and 5 of kernel in both, the server 30 against 10 and 20 against 5.
     fn a_run() -> Run {
-        let mut run = of_pairs(24, "point-query", "mysql:8.0", 1, |round| {
+        run_of_pairs(24)
+    }
+
+    fn run_of_pairs(pairs: u32) -> Run {
+        let mut run = of_pairs(pairs, "point-query", "mysql:8.0", 1, |round| {
             let test = round.key.arm == ArmIndex::TEST;
             let statements = round.done_statements();
             let ns = |us: f64| Some((us * 1e3 * statements) as u64);
@@ -255,7 +268,7 @@ mod tests {
             cost.server_kernel_ns = ns(if test { 5.0 } else { 20.0 });
             cost.server_cpu_ns = ns(if test { 15.0 } else { 50.0 });
         });
-        run.plan.schedule.pairs = 24;
+        run.plan.schedule.pairs = pairs;
         let function = |name: &str, arm: Arm, own| FunctionCount {
             load: "point-query".into(),
             arm: arm.into(),
@@ -329,6 +342,18 @@ mod tests {
         assert!((told.total.us.test - 20_000.0).abs() < 1.0, "{told:?}");
         let Interval { estimate, low, high } = told.total.difference_us;
         assert!((estimate - 19_900.0).abs() < 1.0 && low <= estimate && estimate <= high);
+    }
+
+    /// It was refused: "value 31 is 63.396, beyond ±50; hand in logarithms".
+    #[test]
+    fn a_pair_that_is_sixty_times_off_is_judged() {
+        let mut run = run_of_pairs(96);
+        let stood = run.rounds.iter_mut().find(|round| round.key.arm == ArmIndex::TEST).unwrap();
+        crate::sample::set_events(stood, 1.0);
+        let told = of_run(&run).unwrap();
+        let Interval { estimate, low, high } = told.total.difference_us;
+        assert!(low <= estimate && estimate <= high && high - low > 100.0, "{told:?}");
+        assert!((told.total.us.test - told.total.us.base - estimate).abs() < 1e-6, "{told:?}");
     }
 
     #[test]
