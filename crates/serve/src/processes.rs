@@ -127,15 +127,17 @@ impl Process {
             // Where nothing is done there is nothing to end.
             Kill::Query if !self.is_busy.load(Ordering::Relaxed) => return,
             Kill::Query => {
+                // In this order: the next request that sees it killed lets it wait again.
+                self.wait.interrupt_wait();
                 let _ =
                     self.killed.compare_exchange(ALIVE, QUERY, Ordering::SeqCst, Ordering::SeqCst);
             }
             Kill::Connection => {
                 self.killed.store(CONNECTION, Ordering::SeqCst);
                 self.socket.end_reading();
+                self.wait.interrupt_wait();
             }
         }
-        self.wait.interrupt_wait();
     }
 
     fn is_late(&self) -> bool {
