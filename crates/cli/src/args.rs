@@ -266,8 +266,8 @@ pub(crate) struct Compare {
     /// explain`
     #[arg(long, conflicts_with_all = ["rate", "find_max", "think"], help_heading = "Statistics")]
     pub explain: bool,
-    /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails in one, 3 if one is
-    /// undecided
+    /// Condition for scripts: rqps, the rate of TEST divided by that of BASE, lies above a number;
+    /// exit 0 if it does in every cell, 1 if it does not in one, 3 if one is undecided
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse,
           conflicts_with_all = ["rate", "think", "count_only"], help_heading = "Statistics")]
     pub gate: Option<Gate>,
@@ -391,8 +391,8 @@ pub(crate) struct Resume {
     /// names, with their options, and send its statements
     #[arg(long)]
     pub trust_store: bool,
-    /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails in one, 3 if one is
-    /// undecided
+    /// Condition for scripts: rqps, the rate of TEST divided by that of BASE, lies above a number;
+    /// exit 0 if it does in every cell, 1 if it does not in one, 3 if one is undecided
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
     /// Also write the report to this file
@@ -571,8 +571,8 @@ pub(crate) struct Show {
     /// With more than two arms: show this one in full, as a run of two arms
     #[arg(long, value_name = "ARM")]
     pub arm: Option<String>,
-    /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails in one, 3 if one is
-    /// undecided
+    /// Condition for scripts: rqps, the rate of TEST divided by that of BASE, lies above a number;
+    /// exit 0 if it does in every cell, 1 if it does not in one, 3 if one is undecided
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
     #[command(flatten)]

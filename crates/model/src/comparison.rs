@@ -324,7 +324,12 @@ impl Gate {
     /// # Errors
     /// A sentence that says what a gate looks like.
     pub fn parse(text: &str) -> Result<Gate, String> {
-        let usage = || format!("gate {text:?} is not of the form 'rqps > 0.98'");
+        let usage = || {
+            format!(
+                "gate {text:?} is not of the form 'rqps > 0.98': rqps, the rate of TEST divided by \
+                 that of BASE, and a number between 0 and 10"
+            )
+        };
         let rest = text.trim().strip_prefix("rqps").ok_or_else(usage)?.trim_start();
         let rest = rest.strip_prefix('>').ok_or_else(usage)?;
         let number = rest.strip_prefix('=').unwrap_or(rest).trim();
