@@ -14,7 +14,7 @@ use dbdyno_document::terminal::TextStyle;
 use dbdyno_document::{
     ArmLabel, DataTable, Document, Element, Footnote, LabelledItem, markdown, terminal,
 };
-use dbdyno_model::{PerArm, Severity};
+use dbdyno_model::{PerArm, Severity, Verdict};
 
 use crate::cautions;
 use crate::counts;
@@ -206,11 +206,16 @@ pub(crate) fn log_gain(cell: &CellView) -> f64 {
     if cell.response_ratio.is_some() && log.is_finite() { -log } else { log }
 }
 
-/// The median of all cells of several, where they are of one kind.
+/// Fewer cells have no typical one: that of two lies where neither is.
+const MEDIAN_CELLS_LEAST: usize = 3;
+
+/// The median of all cells of several, where they are of one kind and most of them are decided.
 fn median_of_all(summary: &Summary) -> String {
     let cells: Vec<&CellView> = summary.cells.iter().collect();
     let is_one_kind = cells.iter().all(|cell| cell.measure == cells[0].measure);
-    match groups::median(&cells).filter(|_| cells.len() > 1 && is_one_kind) {
+    let open = cells.iter().filter(|cell| cell.verdict.0 == Verdict::Undecided).count();
+    let is_told = cells.len() >= MEDIAN_CELLS_LEAST && is_one_kind && 2 * open < cells.len();
+    match groups::median(&cells).filter(|_| is_told) {
         Some(median) => format!("; median {median}"),
         None => String::new(),
     }
