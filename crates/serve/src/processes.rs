@@ -125,7 +125,7 @@ impl Process {
     fn kill(&self, what: Kill) {
         match what {
             // Where nothing is done there is nothing to end.
-            Kill::Query if !self.is_busy.load(Ordering::Relaxed) => return,
+            Kill::Query if !self.is_busy.load(Ordering::Relaxed) => (),
             Kill::Query => {
                 // In this order: the next request that sees it killed lets it wait again.
                 self.wait.interrupt_wait();

@@ -80,6 +80,14 @@ impl Served {
     }
 }
 
+impl Drop for Served {
+    /// A test that fails leaves no server behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 #[test]
 fn what_a_killed_server_acknowledged_is_there() {
     const WRITERS: i64 = 4;
