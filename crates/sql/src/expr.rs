@@ -312,7 +312,7 @@ fn is_answer<'a>(of: &'a Expr, answer: &'a Answer, frame: &Frame<'a>) -> Result<
     let values = if set[0].is_null() { &set[1..] } else { set };
     let ends = [values.first(), values.last()].into_iter().flatten();
     let found = if ends.into_iter().all(|end| end.kind() == of.kind()) {
-        values.binary_search_by(|one| operand::sort_order(one, &of)).is_ok()
+        values.binary_search_by(|one| operand::exact_order(one, &of)).is_ok()
     } else {
         let mut found = false;
         for one in values {

@@ -38,6 +38,7 @@ mod show;
 mod time;
 mod variables;
 mod watch;
+mod wide;
 
 pub use column::{ColumnKind, ResultColumn};
 pub use connection::{SqlConnection, StatementDescription, StatementEffect};

@@ -20,6 +20,7 @@ use std::fmt;
 
 use crate::error::{Result, SqlError};
 use crate::time;
+use crate::wide::wide_product;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +54,9 @@ pub struct QuotientDigits {
 /// A value that borrows nothing.
 pub(crate) type OwnedOperand = Operand<'static>;
 
-/// A number that is read has at most so many digits behind the point.
-const SCALE_READ: u8 = 30;
+/// A number that is read has at most so many digits behind the point, and of one that is made no
+/// more are told.
+const SCALE_TOLD_MOST: u8 = 30;
 /// What is made of numbers has at most so many: a power of ten that 128 bits have room for.
 const SCALE_MOST: u8 = 38;
 /// Digits of a word of MySQL's decimals.
@@ -178,10 +180,7 @@ pub(crate) fn compare_values(left: &Operand<'_>, right: &Operand<'_>) -> Result<
         | (_, Operand::Timestamp(..) | Operand::Date(_)) => {
             left.timestamp()?.cmp(&right.timestamp()?)
         }
-        _ => {
-            let (left, right, _) = aligned(left.units_and_scale()?, right.units_and_scale()?)?;
-            left.cmp(&right)
-        }
+        _ => by_size(left.units_and_scale()?, right.units_and_scale()?),
     }))
 }
 
@@ -201,6 +200,17 @@ pub(crate) fn sort_order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
     }
 }
 
+/// How two values of one kind are ordered by all digits of theirs.
+pub(crate) fn exact_order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
+    match (left.kind(), right.kind()) {
+        (1, 1) => match (left.units_and_scale(), right.units_and_scale()) {
+            (Ok(left), Ok(right)) => by_size(left, right),
+            _ => Ordering::Equal,
+        },
+        _ => sort_order(left, right),
+    }
+}
+
 /// How two numbers are ordered. One without room at the scale of the other is farther from zero.
 fn by_size(left: (i128, u8), right: (i128, u8)) -> Ordering {
     let scale = left.1.max(right.1);
@@ -211,10 +221,17 @@ fn by_size(left: (i128, u8), right: (i128, u8)) -> Ordering {
     }
 }
 
-/// Two numbers at one scale.
-fn aligned(left: (i128, u8), right: (i128, u8)) -> Result<(i128, i128, u8)> {
-    let scale = left.1.max(right.1);
-    Ok((at_scale(left.0, left.1, scale)?, at_scale(right.0, right.1, scale)?, scale))
+/// Two numbers at one scale, and this. Where there is no room for all their digits, some of those
+/// that are not told are cut, one of which says how the last that is told is rounded.
+fn aligned(left: Term, right: Term) -> Result<(i128, i128, u8)> {
+    let scale = left.number.1.max(right.number.1);
+    let least = scale.min(left.told.max(right.told) + 1);
+    for scale in (least..=scale).rev() {
+        if let (Ok(left), Ok(right)) = (left.cut_to(scale), right.cut_to(scale)) {
+            return Ok((left, right, scale));
+        }
+    }
+    Err(too_large())
 }
 
 /// Units at a scale that is not smaller.
@@ -242,14 +259,16 @@ fn divided(units: i128, by: i128) -> i128 {
     quotient + if rest != 0 && is_up { away } else { 0 }
 }
 
-/// The sum of two scales, if there is room for it.
-fn scale_of(left: u8, right: u8) -> Result<u8> {
-    let scale = left.saturating_add(right);
-    if scale > SCALE_MOST { Err(too_large()) } else { Ok(scale) }
+/// Digits behind the point that are told of a product or a quotient: those of both, if they are not
+/// too many.
+pub(crate) fn told_together(left: u8, right: u8) -> u8 {
+    left.saturating_add(right).min(SCALE_TOLD_MOST)
 }
 
 fn too_large() -> SqlError {
-    SqlError::Value("a number that is too large".to_owned())
+    SqlError::Value(format!(
+        "a number of more than {SCALE_MOST} digits, for which the reference engine has no room"
+    ))
 }
 
 /// A number as small as it can be written: whole numbers that fit are [`Operand::Int`].
@@ -271,6 +290,14 @@ pub(crate) fn with_scale(value: Operand<'_>, scale: u8) -> Operand<'_> {
             quotient(units, QuotientDigits { kept, told: scale })
         }
         other => other,
+    }
+}
+
+/// A value as a column holds it, where what is told of a number is all.
+pub(crate) fn keep_told_digits(value: &mut OwnedOperand) {
+    if let Operand::Quotient(..) = value {
+        let told = value.told_number();
+        *value = told.map_or(Operand::Null, |(units, scale)| number(units, scale));
     }
 }
 
@@ -299,7 +326,7 @@ pub(crate) fn canonical_form<'a>(value: &'a Operand<'_>) -> Operand<'a> {
 /// The sum of two values; NULL if one of them is.
 pub(crate) fn add(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        let (one, other, kept) = aligned(left.number, right.number)?;
+        let (one, other, kept) = aligned(left, right)?;
         let digits = QuotientDigits { kept, told: left.told.max(right.told) };
         Ok(quotient(one.checked_add(other).ok_or_else(too_large)?, digits))
     })
@@ -307,17 +334,27 @@ pub(crate) fn add(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperan
 
 pub(crate) fn subtract(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        let (one, other, kept) = aligned(left.number, right.number)?;
+        let (one, other, kept) = aligned(left, right)?;
         let digits = QuotientDigits { kept, told: left.told.max(right.told) };
         Ok(quotient(one.checked_sub(other).ok_or_else(too_large)?, digits))
     })
 }
 
+/// The product, with as many of its digits as there is room for.
 pub(crate) fn multiply(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        let units = left.number.0.checked_mul(right.number.0).ok_or_else(too_large)?;
-        let kept = scale_of(left.number.1, right.number.1)?;
-        Ok(quotient(units, QuotientDigits { kept, told: scale_of(left.told, right.told)? }))
+        let (one, other) = (left.number, right.number);
+        let told = told_together(left.told, right.told);
+        let kept = one.1.saturating_add(other.1);
+        let (units, kept) = match one.0.checked_mul(other.0) {
+            Some(units) if kept <= SCALE_MOST => (units, kept),
+            _ => wide_product(one.0, other.0)
+                .cut_to_fit(kept, SCALE_MOST)
+                // Of a number that is cut one digit says how the last that is told is rounded.
+                .filter(|(_, kept)| *kept > told)
+                .ok_or_else(too_large)?,
+        };
+        Ok(quotient(units, QuotientDigits { kept, told }))
     })
 }
 
@@ -326,24 +363,50 @@ pub(crate) fn multiply(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedO
 /// `1/3 + 1/3 + 1/3` is 1.0000.
 pub(crate) fn divide(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        if right.number.0 == 0 {
+        let ((dividend, of_left), (divisor, of_right)) = (left.number, right.number);
+        if divisor == 0 {
             return Ok(Operand::Null);
         }
-        let [of_left, of_right] =
-            [left.number.1, right.number.1].map(|digits| digits.next_multiple_of(WORD_DIGITS));
-        let padding = of_left - left.number.1 + of_right - right.number.1;
+        let [words_left, words_right] =
+            [of_left, of_right].map(|digits| digits.next_multiple_of(WORD_DIGITS));
+        let padding = words_left - of_left + words_right - of_right;
         let more = DIVISION_DIGITS.saturating_sub(padding);
-        let kept = (of_left + of_right + more).next_multiple_of(WORD_DIGITS);
-        let told = scale_of(left.told, DIVISION_DIGITS)?;
-        let units = at_scale(left.number.0, left.number.1, scale_of(kept, right.number.1)?)?;
-        Ok(quotient(units / right.number.0, QuotientDigits { kept, told }))
+        let kept = (words_left + words_right + more).next_multiple_of(WORD_DIGITS);
+        let digits = QuotientDigits { kept, told: told_together(left.told, DIVISION_DIGITS) };
+        match at_scale(dividend, of_left, kept + of_right) {
+            Ok(units) if kept <= SCALE_MOST => Ok(quotient(units / divisor, digits)),
+            _ => divide_by_digits(left.number, right.number, digits),
+        }
     })
+}
+
+/// The quotient, digit by digit, with as many of them as there is room for: what is told of it is
+/// the same. A pair is units and digits behind the point.
+fn divide_by_digits(
+    dividend: (i128, u8),
+    divisor: (i128, u8),
+    wanted: QuotientDigits,
+) -> Result<OwnedOperand> {
+    let QuotientDigits { kept, told } = wanted;
+    let (mut units, mut rest) = (dividend.0 / divisor.0, dividend.0 % divisor.0);
+    let mut scale = i16::from(dividend.1) - i16::from(divisor.1);
+    while scale < i16::from(kept.min(SCALE_MOST)) {
+        let Some(tenfold) = rest.checked_mul(10) else { break };
+        let next = units.checked_mul(10).and_then(|tens| tens.checked_add(tenfold / divisor.0));
+        let Some(next) = next else { break };
+        (units, rest, scale) = (next, tenfold % divisor.0, scale + 1);
+    }
+    match u8::try_from(scale) {
+        // One digit says how the last that is told is rounded.
+        Ok(kept) if kept > told => Ok(quotient(units, QuotientDigits { kept, told })),
+        _ => Err(too_large()),
+    }
 }
 
 /// What is left of a division, with the sign of the dividend; NULL where the divisor is 0.
 pub(crate) fn remainder(left: &Operand<'_>, right: &Operand<'_>) -> Result<OwnedOperand> {
     arithmetic(left, right, |left, right| {
-        let (one, other, kept) = aligned(left.number, right.number)?;
+        let (one, other, kept) = aligned(left, right)?;
         if other == 0 {
             return Ok(Operand::Null);
         }
@@ -366,6 +429,15 @@ struct Term {
 }
 
 impl Term {
+    /// Its units with so many digits behind the point, others cut.
+    fn cut_to(self, scale: u8) -> Result<i128> {
+        let (units, from) = self.number;
+        if from <= scale {
+            return at_scale(units, from, scale);
+        }
+        Ok(units / 10_i128.pow(u32::from(from - scale)))
+    }
+
     fn of_operand(value: &Operand<'_>) -> Result<Term> {
         let number = value.units_and_scale()?;
         let told = if let Operand::Quotient(_, digits) = value { digits.told } else { number.1 };
@@ -402,7 +474,7 @@ pub(crate) fn read_decimal(text: &[u8]) -> Option<(i128, u8)> {
                 any = true;
                 if let Some(scale) = &mut scale {
                     *scale += 1;
-                    if *scale > SCALE_READ {
+                    if *scale > SCALE_TOLD_MOST {
                         return None;
                     }
                 }
@@ -489,7 +561,8 @@ mod tests {
         assert_eq!(sort_order(&Operand::Null, &Operand::Int(-1)), Ordering::Less);
         assert_eq!(sort_order(&Operand::of_text(b"9"), &Operand::Int(10)), Ordering::Greater);
         let (large, small) = (Operand::Decimal(i128::MAX, 0), Operand::Decimal(1, 30));
-        assert!(compare_values(&large, &small).is_err(), "they have no scale in common");
+        let order = compare_values(&large, &small).unwrap();
+        assert_eq!(order, Some(Ordering::Greater), "they have no scale in common");
         assert_eq!(sort_order(&large, &small), Ordering::Greater);
         assert_eq!(sort_order(&small, &large), Ordering::Less);
         assert_eq!(sort_order(&Operand::Decimal(i128::MIN, 0), &small), Ordering::Less);

@@ -18,7 +18,7 @@ pub(crate) struct StatementWatch<'a> {
 
 /// The host is asked once in so many rows.
 const ROWS_BETWEEN: u32 = 1_024;
-/// What is kept of rows until a statement ends: they are ordered, grouped, or read once more.
+/// What may be kept of rows at a time: they are ordered, grouped, or read once more.
 pub(crate) const KEPT_BYTES_MOST: u64 = 1 << 30;
 /// A nap ends so often, to see whether it is to go on.
 const NAP: Duration = Duration::from_millis(20);
@@ -52,6 +52,22 @@ impl<'a> StatementWatch<'a> {
         let kept = self.kept.get() + bytes as u64;
         self.kept.set(kept);
         if kept > KEPT_BYTES_MOST { Err(SqlError::TooMuchKept(KEPT_BYTES_MOST)) } else { Ok(()) }
+    }
+
+    /// How many bytes are kept.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.kept.get()
+    }
+
+    /// Of what was kept no more is left than so many bytes.
+    pub(crate) fn release_all_but(&self, bytes: u64) {
+        self.kept.set(self.kept.get().min(bytes));
+    }
+
+    /// So many bytes are kept no more.
+    #[inline]
+    pub(crate) fn release_bytes(&self, bytes: usize) {
+        self.kept.set(self.kept.get().saturating_sub(bytes as u64));
     }
 
     /// Sleeps, unless the statement is to end.

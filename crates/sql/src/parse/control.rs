@@ -207,6 +207,10 @@ impl Parser<'_> {
                 self.advance()?;
                 Ok(word.to_owned())
             }
+            Token::Quoted(name) => {
+                self.advance()?;
+                Ok(name.to_owned())
+            }
             _ => Err(self.unexpected(&format!("a name for {what}"))),
         }
     }

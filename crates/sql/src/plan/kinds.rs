@@ -6,7 +6,7 @@
 use super::{Query, Source};
 use crate::column::{ColumnKind, ResultColumn};
 use crate::expr::Expr;
-use crate::operand::{DIVISION_DIGITS, Operand};
+use crate::operand::{DIVISION_DIGITS, Operand, told_together};
 use crate::parse::{Aggregate, Function, Operator};
 
 /// The columns of an answer.
@@ -121,7 +121,7 @@ fn aggregated(aggregate: Aggregate, of: ColumnKind) -> ColumnKind {
     match aggregate {
         Aggregate::Count => ColumnKind::Int,
         Aggregate::Sum => ColumnKind::Decimal(scale),
-        Aggregate::Average => ColumnKind::Decimal(scale + DIVISION_DIGITS),
+        Aggregate::Average => ColumnKind::Decimal(told_together(scale, DIVISION_DIGITS)),
         Aggregate::Min | Aggregate::Max => of,
     }
 }
@@ -153,10 +153,14 @@ fn combined(operator: Operator, left: ColumnKind, right: ColumnKind) -> ColumnKi
             _,
         ) => ColumnKind::Int,
         (_, None) => ColumnKind::Any,
-        (Operator::Divide, Some((left, _))) => ColumnKind::Decimal(left + DIVISION_DIGITS),
+        (Operator::Divide, Some((left, _))) => {
+            ColumnKind::Decimal(told_together(left, DIVISION_DIGITS))
+        }
         // They may outgrow 64 bits, which a column of whole numbers has no room for.
         (_, Some(_)) if is_whole => ColumnKind::Decimal(0),
-        (Operator::Multiply, Some((left, right))) => ColumnKind::Decimal(left + right),
+        (Operator::Multiply, Some((left, right))) => {
+            ColumnKind::Decimal(told_together(left, right))
+        }
         (_, Some((left, right))) => ColumnKind::Decimal(left.max(right)),
     }
 }

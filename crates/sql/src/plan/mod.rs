@@ -58,6 +58,14 @@ pub(crate) struct Query {
     pub lock: Lock,
 }
 
+impl Query {
+    /// Whether MySQL puts its rows into a table where it stands in the place of one: then no more
+    /// is left of a number than what is told of it. Other queries become part of the outer one.
+    pub(crate) fn is_materialized(&self) -> bool {
+        self.grouping.is_some() || self.distinct == Distinct::Yes || self.limit.is_some()
+    }
+}
+
 /// Whether rows come in the order that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SortNeed {

@@ -201,6 +201,7 @@ where
         if !all_hold(filter, &frame.with_row(&bound))? {
             return Ok(Look::PassedOver);
         }
+        frame.watch.keep_bytes(key.len() + size_of::<usize>())?;
         keys.extend_from_slice(key);
         ends.push(keys.len());
         left -= 1;

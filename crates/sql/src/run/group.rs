@@ -40,8 +40,8 @@ struct Sum {
     seen: BTreeSet<Vec<u8>>,
 }
 
-/// Bytes of a group besides the values by which it is one, about.
-const KEPT_OF_GROUP: usize = 96;
+/// Bytes of an entry of a tree besides what is in it, about.
+const KEPT_OF_ENTRY: usize = 48;
 
 impl<'q> Groups<'q> {
     pub(super) fn new(grouping: &'q Grouping) -> Groups<'q> {
@@ -71,7 +71,9 @@ impl<'q> Groups<'q> {
         if !self.all.contains_key(&self.key) {
             let by = self.grouping.by.iter().map(|by| Ok(by.value(frame)?.into_owned()));
             let group = Group { by: by.collect::<Result<_>>()?, sums: self.sums() };
-            frame.watch.keep_bytes(2 * self.key.len() + KEPT_OF_GROUP)?;
+            let values = size_of_val(&*group.by) + size_of_val(&*group.sums);
+            let kept = 2 * self.key.len() + size_of::<Group>() + KEPT_OF_ENTRY + values;
+            frame.watch.keep_bytes(kept)?;
             self.all.insert(self.key.clone(), group);
         }
         let group = self.all.get_mut(&self.key).expect("it was put there if it was not");
@@ -113,7 +115,7 @@ impl Sum {
         if call.distinct == Distinct::Yes {
             let mut bytes = Vec::new();
             tape::push(&operand::canonical_form(&value), &mut bytes);
-            kept = bytes.len();
+            kept = bytes.len() + KEPT_OF_ENTRY;
             if !self.seen.insert(bytes) {
                 return Ok(0);
             }
@@ -133,6 +135,7 @@ impl Sum {
                 let is_better =
                     if call.aggregate == Aggregate::Min { order.is_lt() } else { order.is_gt() };
                 if is_first || is_better {
+                    kept += text_bytes(&value).saturating_sub(text_bytes(&self.value));
                     self.value = value.into_owned();
                 }
             }
@@ -147,4 +150,8 @@ impl Sum {
             Aggregate::Sum | Aggregate::Min | Aggregate::Max => Ok(self.value),
         }
     }
+}
+
+fn text_bytes(value: &Operand<'_>) -> usize {
+    if let Operand::Text(text) = value { text.len() } else { 0 }
 }

@@ -33,7 +33,7 @@ use crate::expr::{Answer, BoundRow, Frame, LevelRow, Params, all_hold};
 use crate::operand::{self, Operand, OwnedOperand};
 use crate::parse::{Join, Lock};
 use crate::plan::{Access, Answers, Level, Query, Source, SubQuery};
-use crate::watch::{KEPT_BYTES_MOST, StatementWatch};
+use crate::watch::StatementWatch;
 use output::Output;
 use read::Look;
 use sink::Flow;
@@ -100,6 +100,8 @@ struct Walk<'w, 's, 'e> {
     ground: Ground<'w>,
     /// Rows of levels that are queries, once they were asked for.
     made: Vec<Option<Vec<Vec<OwnedOperand>>>>,
+    /// Bytes that are kept of the answers of sub-queries.
+    kept: Vec<usize>,
 }
 
 /// What a query has beside the rows of its levels.
@@ -139,7 +141,7 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         outer: &'w [OwnedOperand],
     ) -> Walk<'w, 's, 'e> {
         let ground = Ground { query, given, outer, answers: Vec::new() };
-        Walk { statement, ground, made: Vec::new() }
+        Walk { statement, ground, made: Vec::new(), kept: vec![0; query.queries.len()] }
     }
 
     /// Asks the sub-queries that are the same for all rows.
@@ -158,10 +160,12 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         let frame = self.ground.frame(rows);
         let outer = sub.outer.iter().map(|expr| Ok(expr.value(&frame)?.into_owned()));
         let outer: Vec<OwnedOperand> = outer.collect::<Result<_>>()?;
-        let mut kept = RowCollector::default();
-        answer(self.statement, &sub.query, self.ground.given, &outer, &mut kept)?;
-        self.ground.given.watch.keep_bytes(kept.bytes)?;
-        let mut values: Vec<OwnedOperand> = kept.rows.into_iter().flatten().collect();
+        // Its former answer makes room for this one.
+        self.ground.given.watch.release_bytes(std::mem::take(&mut self.kept[index]));
+        self.ground.answers[index] = Answer::Value(Operand::Null);
+        let (rows, bytes) = collected(self.statement, &sub.query, self.ground.given, &outer)?;
+        self.kept[index] = bytes;
+        let mut values: Vec<OwnedOperand> = rows.into_iter().flatten().collect();
         self.ground.answers[index] = match sub.answers {
             Answers::OneValue if values.len() > 1 => {
                 return Err(SqlError::Value(
@@ -170,8 +174,8 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
             }
             Answers::OneValue => Answer::Value(values.pop().unwrap_or(Operand::Null)),
             Answers::Set => {
-                values.sort_by(operand::sort_order);
-                values.dedup_by(|later, first| operand::sort_order(later, first).is_eq());
+                values.sort_by(operand::exact_order);
+                values.dedup_by(|later, first| operand::exact_order(later, first).is_eq());
                 Answer::Set(values)
             }
         };
@@ -223,10 +227,12 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
             if !all_hold(&here.level.filter, &frame.with_row(&bound))? {
                 return Ok(Look::PassedOver);
             }
+            frame.watch.keep_bytes(row.bytes().len() + size_of::<usize>())?;
             bytes.extend_from_slice(row.bytes());
             ends.push(bytes.len());
             Ok(Look::Taken)
         })?;
+        let kept = bytes.len() + size_of_val(&*ends);
         let mut start = 0;
         for end in &ends {
             let row = access.table.handle.layout().view_row(&bytes[start..*end]);
@@ -235,6 +241,7 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
                 return Ok(Flow::Enough);
             }
         }
+        self.ground.given.watch.release_bytes(kept);
         self.missing(here, ends.is_empty(), take)
     }
 
@@ -244,10 +251,11 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         let made = match self.made[here.number].take() {
             Some(made) => made,
             None => {
-                let mut kept = RowCollector::default();
-                answer(self.statement, inner, self.ground.given, &[], &mut kept)?;
-                self.ground.given.watch.keep_bytes(kept.bytes)?;
-                kept.rows
+                let (mut rows, _) = collected(self.statement, inner, self.ground.given, &[])?;
+                if inner.is_materialized() {
+                    rows.iter_mut().flatten().for_each(operand::keep_told_digits);
+                }
+                rows
             }
         };
         let mut is_alone = true;
@@ -305,30 +313,50 @@ fn is_simple(level: &Level) -> bool {
     level.join == Join::Inner && level.asks.is_empty() && level.after.is_empty()
 }
 
+/// All rows of a query, and how many bytes are kept of them; what it kept besides is kept no more.
+fn collected(
+    statement: &mut RunningStatement<'_>,
+    query: &Query,
+    given: ExecutionInput<'_>,
+    outer: &[OwnedOperand],
+) -> Result<(Vec<Vec<OwnedOperand>>, usize)> {
+    let watch = given.watch;
+    let before = watch.kept_bytes();
+    let mut collector =
+        RowCollector { watch, rows: Vec::new(), row: Vec::new(), bytes: 0, refused: None };
+    answer(statement, query, given, outer, &mut collector)?;
+    if let Some(refused) = collector.refused {
+        return Err(refused);
+    }
+    watch.release_all_but(before + collector.bytes as u64);
+    Ok((collector.rows, collector.bytes))
+}
+
 /// Rows that are kept.
-#[derive(Default)]
-struct RowCollector {
+struct RowCollector<'a> {
+    watch: &'a StatementWatch<'a>,
     rows: Vec<Vec<OwnedOperand>>,
     row: Vec<OwnedOperand>,
     bytes: usize,
+    /// There is no room for more.
+    refused: Option<SqlError>,
 }
 
-impl Sink for RowCollector {
+impl Sink for RowCollector<'_> {
     fn begin_rows(&mut self, _columns: &Arc<[ResultColumn]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         let text = if let Operand::Text(text) = value { text.len() } else { 0 };
-        self.bytes += size_of::<OwnedOperand>() + text;
-        self.row.push(value.as_ref().into_owned());
+        let bytes = size_of::<OwnedOperand>() + text;
+        match self.watch.keep_bytes(bytes) {
+            Ok(()) => self.row.push(value.as_ref().into_owned()),
+            Err(refused) => self.refused = Some(refused),
+        }
+        self.bytes += bytes;
     }
 
     fn end_row(&mut self) -> ControlFlow<()> {
         self.rows.push(std::mem::take(&mut self.row));
-        // Whoever collects is refused so many.
-        if self.bytes as u64 > KEPT_BYTES_MOST {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if self.refused.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -42,6 +42,8 @@ pub(super) fn read(
     frame: &Frame<'_>,
     look: Eye<'_>,
 ) -> Result<Flow> {
+    // A look that finds no row counts: joins may consist of nothing else.
+    frame.watch.pass_row()?;
     let mut reader = Reader { statement, access, intent, frame, look };
     reader.equal(&mut [Datum::Null; COLUMNS_MOST], 0)
 }
@@ -183,7 +185,6 @@ impl Reader<'_, '_, '_> {
         let Some(row) = self.statement.get(table, key, self.intent)? else {
             return Ok(Flow::More);
         };
-        self.frame.watch.pass_row()?;
         Ok(match (self.look)(&[], row)? {
             Look::PassedOver | Look::Taken => Flow::More,
             Look::TakenLast => Flow::Enough,

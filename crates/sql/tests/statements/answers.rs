@@ -274,6 +274,20 @@ fn quotients_keep_more_than_they_tell() {
         ("2/3", "0.6667"),
         ("-2/3", "-0.6667"),
         ("1/3 + 1/3 + 1/3", "1.0000"),
+        // More digits than 128 bits have room for, of which some are told.
+        ("3.1415926535/2.7182818284", "1.15572734978299"),
+        ("20000 + 3.1415926535/2.7182818284", "20001.15572734978299"),
+        ("20000 > 3.1415926535/2.7182818284", "1"),
+        ("20000000000/3.1415926535", "6366197723.8578"),
+        ("20.000000001/3.0000000001", "6.6666666667778"),
+        ("1/1/1/1/1/1", "1.00000000000000000000"),
+        ("1/3/1/1/1/1/1/1/1/1", "0.333333333000000000000000000000"),
+        ("1000000/3/3/3/3", "12345.6790123456666667"),
+        ("(1/3)*(1/3)*(1/3)*(1/3)*(1/3)", "0.00411522631687242802"),
+        (
+            "0.1234567890123456789012345678*0.1234567890123456789012345678",
+            "0.015241578753238836750495351540",
+        ),
         ("(2/3) * 3", "2.0000"),
         ("2/3 = 0.6667", "0"),
         ("2/3 < 0.6667", "1"),
@@ -353,4 +367,37 @@ proptest! {
         prop_assert!(off <= unit * b.abs());
         prop_assert!(off < unit * b.abs() || told.abs() > exact.abs());
     }
+}
+
+/// MySQL puts the rows of such a query into a table, with the digits that it tells.
+#[test]
+fn a_query_in_the_place_of_a_table_has_what_is_told_of_it() {
+    questions(&[
+        ("SELECT sum(q) FROM (SELECT k, 1/3 AS q FROM t GROUP BY k) d", "1.3332"),
+        ("SELECT q * 3 FROM (SELECT max(id/3) AS q FROM t) d", "5.0001"),
+        ("SELECT sum(q) FROM (SELECT DISTINCT 1/3 AS q FROM t) d", "0.3333"),
+        ("SELECT sum(q) FROM (SELECT 1/3 AS q FROM t LIMIT 3) d", "0.9999"),
+        ("SELECT sum(q) FROM (SELECT 1/3 AS q FROM t) d", "1.6667"),
+        ("SELECT id FROM t WHERE 0.3333 IN (SELECT id/3 FROM t)", ""),
+        ("SELECT id FROM t WHERE id/3 IN (SELECT id/3 FROM t WHERE k = 3)", "1; 4"),
+    ]);
+}
+
+/// Of a sub-query that is asked for each row nothing is kept but its last answer: all that these
+/// have been are 1.2 GB.
+#[test]
+fn an_answer_makes_room_for_the_next() {
+    let mut client = Client::after(&[
+        "CREATE TABLE many (id INT PRIMARY KEY)",
+        "CREATE TABLE one (id INT PRIMARY KEY, c VARCHAR(1000000))",
+    ]);
+    let text = Operand::Text(vec![b'a'; 1_000_000].into());
+    client.told_with("INSERT INTO one VALUES (1, ?)", vec![text]).unwrap();
+    for from in (0..600).step_by(100) {
+        let ids: Vec<String> = (from..from + 100).map(|id| format!("({id})")).collect();
+        client.told(&format!("INSERT INTO many VALUES {}", ids.join(", ")));
+    }
+    let sorted = "(SELECT c FROM one WHERE one.id <> many.id - 1000 ORDER BY c, id DESC LIMIT 1)";
+    let question = format!("SELECT count(*), max(length({sorted})) FROM many");
+    assert_eq!(client.told(&question), "600|1000000");
 }
