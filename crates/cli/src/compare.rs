@@ -57,13 +57,14 @@ fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, F
     if flags.explain && exit != Exit::Interrupted {
         explanation::explain_compared(place, &mut store, &run, flags)?;
     }
-    announce_change(exit, flags.gate.is_some() || flags.until.is_some());
+    announce_change(&run, exit, flags.gate.is_some() || flags.until.is_some());
     Ok(exit)
 }
 
 /// Says that an undecided run for which nothing was asked ends with 0 from the next release on.
-fn announce_change(exit: Exit, is_asked: bool) {
-    if exit == Exit::CannotTell && !is_asked {
+fn announce_change(run: &Run, exit: Exit, is_asked: bool) {
+    // Without one of several arms that ended on the way the question stays open.
+    if exit == Exit::CannotTell && !is_asked && run.ended.is_empty() {
         output::say_text(
             "exit   3, as something is undecided: 0 from the next release on, where neither --gate \
              nor --until asks for more",
@@ -156,7 +157,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     ticker.end_display().save_notes(&mut store)?;
     let run = store.load(&id)?;
     let exit = present_run(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)?;
-    announce_change(exit, flags.gate.is_some() || flags.until.is_some());
+    announce_change(&run, exit, flags.gate.is_some() || flags.until.is_some());
     Ok(exit)
 }
 

@@ -354,6 +354,10 @@ impl LockSys {
 
     /// Sleeps until a lock is granted or will not be.
     fn sleep(&self, trx: &Arc<LockTrx>, at: Address) -> Result<Holding> {
+        // Who ended its waits before it stood in the queue has not found it there.
+        if trx.is_interrupted() {
+            self.interrupt_wait(trx);
+        }
         if trx.sleep(self.patience) == State::Waiting(at) {
             let mut wake = Vec::new();
             self.dismiss(trx, at, State::Running, &mut wake);

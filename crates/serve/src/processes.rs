@@ -21,6 +21,8 @@ use dbdyno_wire::SocketWatch;
 #[derive(Debug, Default)]
 pub(crate) struct ProcessTable {
     open: Mutex<BTreeMap<u32, Arc<Process>>>,
+    /// Reading is ended by the server itself, which looks to a session as if its client had gone.
+    lets_finish: AtomicBool,
 }
 
 /// One session.
@@ -71,6 +73,11 @@ impl ProcessTable {
         ProcessEntry { table: self, process }
     }
 
+    /// Whether what is asked already is answered whatever becomes of reading: the server ends.
+    pub(crate) fn let_finish(&self, lets_finish: bool) {
+        self.lets_finish.store(lets_finish, Ordering::SeqCst);
+    }
+
     fn open(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Process>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -98,15 +105,18 @@ impl Process {
         if limit_ns > 0 {
             self.due_ns.store((self.uptime_ns)().saturating_add(limit_ns), Ordering::Relaxed);
         }
-        match self.killed.load(Ordering::SeqCst) {
-            ALIVE => true,
-            QUERY => {
-                self.killed.store(ALIVE, Ordering::SeqCst);
-                self.wait.allow_waits();
-                true
-            }
-            _ => false,
+        self.killed.load(Ordering::SeqCst) == ALIVE || self.pass_killed_query()
+    }
+
+    /// What was killed was the statement before; whether the session may go on.
+    #[cold]
+    fn pass_killed_query(&self) -> bool {
+        let passed = self.killed.compare_exchange(QUERY, ALIVE, Ordering::SeqCst, Ordering::SeqCst);
+        if passed.is_ok() {
+            self.wait.allow_waits();
         }
+        // The connection may have been killed meanwhile.
+        self.killed.load(Ordering::SeqCst) != CONNECTION
     }
 
     /// It is answered.
@@ -117,7 +127,8 @@ impl Process {
 
     /// How long a question may take.
     pub(crate) fn set_limit(&self, limit: Option<Duration>) {
-        let limit_ns = limit.map_or(0, |limit| limit.as_nanos() as u64);
+        let limit_ns = limit.map_or(0, |limit| limit.as_nanos());
+        let limit_ns = u64::try_from(limit_ns).unwrap_or(u64::MAX);
         self.limit_ns.store(limit_ns, Ordering::Relaxed);
         self.due_ns.store(0, Ordering::Relaxed);
     }
@@ -160,7 +171,10 @@ impl SessionHost for ProcessHost {
         if reads_only && self.process.is_late() {
             return Some(StatementStop::TimeOver);
         }
-        self.process.socket.is_hung_up().then_some(StatementStop::ClientGone)
+        // In this order: once reading is ended, it is known by whom.
+        let is_gone = self.process.socket.is_hung_up();
+        let lets_finish = self.table.lets_finish.load(Ordering::SeqCst);
+        (is_gone && !lets_finish).then_some(StatementStop::ClientGone)
     }
 
     fn kill(&self, id: u64, what: Kill) -> bool {

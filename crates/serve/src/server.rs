@@ -101,8 +101,10 @@ impl EngineListener {
         listener.shut();
         acceptor.join().expect("nothing panics where connections are accepted");
         let interruption = shared.house.engine.interrupt_waits();
+        shared.house.processes.let_finish(true);
         shared.shut_all(Shutdown::Read);
         shared.wait_for_all();
+        shared.house.processes.let_finish(false);
         // Who is left does not read what it was answered.
         shared.shut_all(Shutdown::Both);
         shared.wait_for_all();

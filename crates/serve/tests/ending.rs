@@ -5,7 +5,7 @@ use std::thread;
 use dbdyno_wire::Client as _;
 use dbdyno_wire::mysql::MysqlConnection;
 
-use crate::place::{connect, endpoint, in_directory, refused, rows};
+use crate::place::{connect, endpoint, in_directory, refused, rows, server};
 
 #[test]
 fn what_was_committed_is_there_after_the_end() {
@@ -24,6 +24,29 @@ fn what_was_committed_is_there_after_the_end() {
     let server = in_directory(directory.path());
     assert_eq!(rows(&mut connect(&server), "SELECT count(*), max(id) FROM t"), ["200|199"]);
     server.stop().unwrap();
+}
+
+/// Ending reads looks to the server as if the client had gone.
+#[test]
+fn what_is_asked_when_the_end_comes_is_answered() {
+    let server = server();
+    let mut other = connect(&server);
+    let endpoint = endpoint(&server);
+    let sleeper = thread::spawn(move || {
+        let mut client = MysqlConnection::connect(&endpoint).unwrap();
+        client.query("SELECT sleep(0.3)").map(|done| done.rows)
+    });
+    // Some sleep is under way; a slow host may have seen its end, and then shows nothing.
+    let mut works = || {
+        let all = rows(&mut other, "SHOW PROCESSLIST");
+        all.iter().filter(|row| row.contains("|Query|")).count()
+    };
+    // The one that looks works too.
+    while works() < 2 && !sleeper.is_finished() {
+        thread::yield_now();
+    }
+    server.stop().unwrap();
+    assert_eq!(sleeper.join().unwrap().unwrap(), [[Some("0".to_owned())]]);
 }
 
 #[test]

@@ -8,6 +8,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 use dbdyno_model::Transport;
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::stream::SocketStream;
 
@@ -94,12 +96,19 @@ impl Listener {
         });
     }
 }
+
 /// Whether a file is a socket that nobody listens on.
 fn is_left_behind(path: &Path) -> bool {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
-    is_socket
-        && UnixStream::connect(path)
-            .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    is_socket && is_refused(path).unwrap_or(false)
+}
+
+/// Whether nobody listens there. Who listens and lets nobody in is not waited for.
+fn is_refused(path: &Path) -> Result<bool, Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    let answer = net::connect(&socket, &SocketAddrUnix::new(path)?);
+    Ok(answer == Err(Errno::CONNREFUSED))
 }
 
 #[cfg(test)]
