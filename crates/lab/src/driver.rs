@@ -248,7 +248,17 @@ impl<'a> Driver<'a> {
     }
 
     fn failed(&self, doing: &str, error: LoadError) -> LabError {
-        LabError::Load(self.arm, format!("{doing} {}", self.cell), error)
+        self.failed_at(format!("{doing} {}", self.cell), error)
+    }
+
+    /// What failed at which doing; a statement that a user wrote has a file.
+    fn failed_at(&self, doing: String, error: LoadError) -> LabError {
+        let of_file = self.load.file().filter(|_| error.is_of_statement()).map(str::to_owned);
+        let error = LabError::Load(self.arm, doing, error);
+        match of_file {
+            Some(file) => LabError::OwnLoad(file, Box::new(error)),
+            None => error,
+        }
     }
 
     /// What asking costs when nothing answers: nanoseconds of processor time per event.
@@ -348,7 +358,7 @@ impl<'a> Driver<'a> {
             }
         };
         let (measured, open) =
-            outcome.map_err(|error| LabError::Load(self.arm, key.cell.to_string(), error))?;
+            outcome.map_err(|error| self.failed_at(key.cell.to_string(), error))?;
         let seen = self.seen(&measured, &looks);
         let mut readings = readings(&seen, OtherArms::Wait, neighbours);
         readings.set(EDGE_EVENTS, measured.edge_events);
@@ -467,7 +477,7 @@ pub(crate) fn measure_interleaved(
     };
     let before = Arms::from_fn(drivers.indices(), |arm| drivers[arm].look_at_work());
     let measured = run_interleaved(&specs, &slices, &mut look)
-        .map_err(|(arm, error)| LabError::Load(arm, cell.to_string(), error))?;
+        .map_err(|(arm, error)| drivers[arm].failed_at(cell.to_string(), error))?;
     let all_ns: u64 = measured.values().map(|measured| measured.observed_ns).sum();
     let mut rounds = Arms::default();
     for (arm, measured) in measured {

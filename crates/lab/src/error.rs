@@ -19,6 +19,8 @@ pub enum LabError {
     Server(ArmIndex, String, WireError),
     /// The load failed. Carries what it was doing.
     Load(ArmIndex, String, LoadError),
+    /// A statement of a load that the user wrote failed. Carries the file.
+    OwnLoad(String, Box<LabError>),
     /// The results could not be stored or read.
     Store(StoreError),
     /// What was measured cannot be judged.
@@ -51,6 +53,7 @@ impl LabError {
                 Some(*arm)
             }
             LabError::Counting(arm, _) => Some(*arm),
+            LabError::OwnLoad(_, cause) => cause.arm(),
             LabError::Store(_)
             | LabError::Judge(_)
             | LabError::Unlike(_)
@@ -87,6 +90,7 @@ impl LabError {
     pub fn is_interruption(&self) -> bool {
         match self {
             LabError::Load(_, _, error) => error.is_interruption(),
+            LabError::OwnLoad(_, cause) => cause.is_interruption(),
             LabError::Server(_, _, WireError::Cut) => true,
             LabError::BrokeOff(_, cause) => cause.is_interruption(),
             _ => false,
@@ -125,11 +129,24 @@ impl fmt::Display for LabError {
                     "another dbdyno is measuring run {run} (pid {pid}); wait until it is done"
                 )
             }
-            LabError::BrokeOff(run, cause) => write!(
-                f,
-                "{cause}\n  what was measured until then: dbdyno show {run}\n  to go on from there: \
-                 dbdyno resume {run}"
-            ),
+            LabError::OwnLoad(_, cause) => {
+                write!(f, "{cause}")?;
+                match &**cause {
+                    LabError::Load(_, _, error) if error.is_out_of_range() => f.write_str(
+                        "\n  a value of {seq} has 64 bits: the column that takes it is a BIGINT",
+                    ),
+                    _ => Ok(()),
+                }
+            }
+            LabError::BrokeOff(run, cause) => {
+                write!(f, "{cause}\n  what was measured until then: dbdyno show {run}\n  ")?;
+                match &**cause {
+                    LabError::OwnLoad(file, _) => {
+                        write!(f, "mend {file} and compare again: the run keeps it as it was")
+                    }
+                    _ => write!(f, "to go on from there: dbdyno resume {run}"),
+                }
+            }
         }
     }
 }

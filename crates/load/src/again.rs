@@ -31,6 +31,8 @@ pub struct WrongAnswer {
     pub values: String,
     /// What came when it was asked again; `None` if asking again would change something.
     pub again: Option<AskedAgain>,
+    /// The file that says what is right, where a user wrote it.
+    pub file: Option<String>,
 }
 
 /// The answers to a query that was asked again.
@@ -190,6 +192,12 @@ impl AskedAgain {
     fn is_right(&self, answer: &RepeatedAnswer) -> bool {
         let (low, high) = self.right;
         matches!(answer, RepeatedAnswer::Rows(rows, _) if (low..=high).contains(rows))
+    }
+
+    /// Whether the rows were there in the end: then the first answer was wrong, and not what it was
+    /// held against.
+    pub(crate) fn is_right_now(&self) -> bool {
+        self.is_right(&self.anew)
     }
 
     /// What follows from the answers, for people.

@@ -134,7 +134,11 @@ pub(crate) fn wrong_result_error(
         sql: sql_of(load, call.statement),
         expect: call.expect.expect("what expects nothing is right"),
         outcome,
-        found: Box::new(WrongAnswer { values: shown(event, call), again }),
+        found: Box::new(WrongAnswer {
+            values: shown(event, call),
+            again,
+            file: load.file().map(str::to_owned),
+        }),
     }
 }
 

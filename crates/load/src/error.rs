@@ -99,6 +99,24 @@ impl LoadError {
         }
     }
 
+    /// Whether a statement is the reason, or what is taken for its right answer: the same statement
+    /// of the same load will fail again.
+    pub fn is_of_statement(&self) -> bool {
+        match self {
+            LoadError::WrongResult { found, .. } => {
+                !found.again.as_ref().is_some_and(AskedAgain::is_right_now)
+            }
+            LoadError::Wire(WireError::Server(error), Some(_)) => error.is_of_statement(),
+            _ => false,
+        }
+    }
+
+    /// Whether a value was too large for its column.
+    pub fn is_out_of_range(&self) -> bool {
+        let LoadError::Wire(WireError::Server(error), Some(_)) = self else { return false };
+        error.sqlstate == "22003"
+    }
+
     /// Whether the user asked to stop.
     pub fn is_interruption(&self) -> bool {
         matches!(self, LoadError::Interrupted | LoadError::Wire(WireError::Cut, _))
@@ -187,7 +205,7 @@ fn wrong_result(
     sql: &str,
     expect: Expect,
     outcome: StatementCounts,
-    WrongAnswer { values, again }: &WrongAnswer,
+    WrongAnswer { values, again, file }: &WrongAnswer,
 ) -> fmt::Result {
     let (what, got, low, high) = match expect {
         Expect::Rows(low, high) => ("returned", outcome.rows, low, high),
@@ -199,20 +217,49 @@ fn wrong_result(
     }
     write!(f, "{what} {got} rows, right is ")?;
     match high {
+        high if high == low => write!(f, "{low}; ")?,
         u64::MAX => write!(f, "{low} or more; ")?,
         high => write!(f, "{low} to {high}; ")?,
     }
-    if let Some(again) = again {
-        return write!(f, "{again}");
+    match (again, file) {
+        (Some(again), Some(file)) if !again.is_right_now() => {
+            write!(f, "{again}; or {file} says wrongly what is right, by rows")
+        }
+        (Some(again), _) => write!(f, "{again}"),
+        (None, Some(file)) => what_the_file_says(f, file, sql, expect, got),
+        (None, None) => f.write_str(UNTRUSTED),
     }
-    f.write_str("the server's answers cannot be trusted, or something else changes its tables")?;
+}
+
+const UNTRUSTED: &str =
+    "the server's answers cannot be trusted, or something else changes its tables";
+
+/// What a load of the user's own takes for right may be the fault.
+fn what_the_file_says(
+    f: &mut fmt::Formatter<'_>,
+    file: &str,
+    sql: &str,
+    expect: Expect,
+    got: u64,
+) -> fmt::Result {
     let is_update = sql.split_whitespace().next().is_some_and(|w| w.eq_ignore_ascii_case("update"));
     match expect {
-        Expect::Changed(..) if is_update && got < low => f.write_str(
-            "; MySQL and MariaDB do not count a row that an UPDATE leaves as it was: where a new \
-             value may be the old one, a custom load takes fewer rows, as in changed = \"0..1\"",
+        Expect::Changed(low, high) if is_update && got < low => {
+            let most = if high == u64::MAX { String::new() } else { high.to_string() };
+            write!(
+                f,
+                "either no such row is there, or it was so already, which MySQL and MariaDB do not \
+                 count: where either may be, write changed = \"{got}..{most}\" in {file}"
+            )
+        }
+        Expect::Rows(..) | Expect::Changed(..) => write!(
+            f,
+            "either {file} says wrongly what is right, by {}, or {UNTRUSTED}",
+            match expect {
+                Expect::Rows(..) => "rows",
+                Expect::Changed(..) => "changed",
+            }
         ),
-        _ => Ok(()),
     }
 }
 

@@ -170,7 +170,7 @@ fn refusals_cuts_and_wrong_answers_end_the_round() {
         let error =
             Bench::new(protocol, "point-query", wrong).round(1, UNTIL_IT_FAILS).unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("returned 2 rows, right is 1 to 1"), "{text}");
+        assert!(text.contains("returned 2 rows, right is 1"), "{text}");
 
         let nothing = FixedScript(Turn::now(MockReply::Affected(0)));
         let error = Bench::new(protocol, "update-nonindex", nothing).round(1, WINDOW).unwrap_err();

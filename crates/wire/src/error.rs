@@ -17,6 +17,16 @@ pub struct ServerError {
     pub message: Foreign,
 }
 
+impl ServerError {
+    /// Whether the statement or its values are the reason, by the classes of SQLSTATE and, where
+    /// MySQL has none, by its numbers: a missing default, a value of another kind, a CHECK.
+    pub fn is_of_statement(&self) -> bool {
+        const CLASSES: [&str; 5] = ["0A", "21", "22", "23", "42"];
+        const NUMBERS: [u16; 4] = [1364, 1366, 3819, 4025];
+        CLASSES.iter().any(|class| self.sqlstate.starts_with(class)) || NUMBERS.contains(&self.code)
+    }
+}
+
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.code == 0 {

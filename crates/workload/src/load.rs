@@ -266,6 +266,8 @@ pub struct Load {
     pub background: Option<BackgroundMix>,
     /// The options that it takes.
     pub options: Vec<&'static str>,
+    /// The file that describes it, as its user named it; `None` for those that come with dbdyno.
+    pub file: Option<String>,
 }
 
 impl Load {

@@ -20,6 +20,7 @@ pub struct ReadyLoad {
     part: EventSource,
     background: Option<Beside>,
     rows: f64,
+    file: Option<Arc<str>>,
 }
 
 /// Who is at work beside the clients.
@@ -75,10 +76,12 @@ impl ReadyLoad {
                 part: EventSource::Dialogue(Arc::clone(dialogue), dialect),
                 background: None,
                 rows: 0.0,
+                file: None,
             },
         };
         let rows = load_span(load, None).map_or(0.0, |span| span.rows);
-        Ok(ReadyLoad { background, rows, ..ready })
+        let file = load.file.as_deref().map(Arc::from);
+        Ok(ReadyLoad { background, rows, file, ..ready })
     }
 
     /// A program by itself.
@@ -89,7 +92,13 @@ impl ReadyLoad {
             part: EventSource::Program(Arc::new(program)),
             background: None,
             rows: 0.0,
+            file: None,
         }
+    }
+
+    /// The file that describes it, if its user wrote it.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
     }
 
     /// All statements that are prepared or sent by number.

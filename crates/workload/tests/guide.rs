@@ -1,9 +1,9 @@
 //! The guide on custom loads: its table lists what the parser knows, and its examples run.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use dbdyno_model::Dialect;
+use dbdyno_workload::custom::keys::{KeySection, SECTIONS};
 use dbdyno_workload::ready::EventSource;
 use dbdyno_workload::template::FORMS;
 use dbdyno_workload::{Catalog, Custom, Event, ReadyLoad, Tables};
@@ -13,9 +13,11 @@ const BEGINNING: &str = "name = 'x'\ngroup = 'write'\n";
 const CUSTOMERS: &str = "[[table]]\nname = 'customers'\nrows = 900\n\
                          create = 'CREATE TABLE customers (a TEXT)'\n";
 
+const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/custom-loads.md");
+const LEDGER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/ledger.toml");
+
 fn guide() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/custom-loads.md");
-    std::fs::read_to_string(path).unwrap()
+    std::fs::read_to_string(GUIDE).unwrap()
 }
 
 fn ready(text: &str) -> Result<ReadyLoad, String> {
@@ -109,5 +111,78 @@ fn examples_in_toml_are_read() {
             }
         };
         ready(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
+}
+
+fn in_markdown(section: &KeySection) -> String {
+    let mut table = format!("### {}\n\n| key | takes | says |\n|---|---|---|\n", section.heading);
+    for key in section.keys {
+        let takes = key.takes.replace('|', "\\|");
+        writeln!(table, "| `{}` | {takes} | {} |", key.name, key.says).unwrap();
+    }
+    table
+}
+
+/// The tables of the guide are those of the code; `UPDATE_GOLDEN=1` writes them.
+#[test]
+fn the_guide_has_every_key() {
+    let guide = guide();
+    let (before, rest) = guide.split_once("<!-- keys -->\n").expect("where the tables begin");
+    let (_, behind) = rest.split_once("<!-- end of keys -->").expect("where they end");
+    let tables: Vec<String> = SECTIONS.iter().map(in_markdown).collect();
+    let tables = tables.join("\n");
+    let wanted = format!("{before}<!-- keys -->\n{tables}\n<!-- end of keys -->{behind}");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(GUIDE, &wanted).unwrap();
+    }
+    assert!(guide == wanted, "if that is meant, write it with UPDATE_GOLDEN=1");
+}
+
+/// The keys that the reader says it takes, in this section of a file with one that it does not.
+fn keys_read(text: &str) -> Vec<String> {
+    let error = Custom::parse("keys.toml", text).unwrap_err().message;
+    let (_, takes) = error.split_once(" takes ").unwrap_or_else(|| panic!("{error}"));
+    let mut keys: Vec<String> = takes.split(", ").map(str::to_owned).collect();
+    keys.sort();
+    keys
+}
+
+#[test]
+fn the_keys_are_those_that_are_read() {
+    let step = "sql = 'SELECT 1'\nrows = 1\n";
+    let event = format!("[[event]]\nname = 'e'\nodd = 1\n[[event.step]]\n{step}");
+    let table = format!("{CUSTOMERS}odd = 1\n[[step]]\n{step}");
+    let statement = "[[step]]\nstatements = [{ sql = 'SELECT 1', rows = 1, odd = 1 }]\n";
+    let texts = [
+        format!("odd = 1\n{BEGINNING}[[step]]\n{step}"),
+        format!("{BEGINNING}{table}"),
+        format!("{BEGINNING}{event}"),
+        format!("{BEGINNING}[[step]]\n{step}odd = 1\n"),
+        format!("{BEGINNING}{statement}"),
+        format!("{BEGINNING}[[step]]\nsql = {{ default = 'SELECT 1', odd = 'x' }}\nrows = 1\n"),
+    ];
+    for (at, (section, text)) in SECTIONS.iter().zip(&texts).enumerate() {
+        // A step that is one statement has the keys of both.
+        let of_statement = if at == 3 { SECTIONS[4].keys } else { &[] };
+        let keys = section.keys.iter().chain(of_statement);
+        let mut keys: Vec<String> = keys.map(|key| key.name.to_owned()).collect();
+        keys.sort();
+        assert_eq!(keys, keys_read(text), "{}", section.heading);
+    }
+}
+
+/// What cannot stand beside tables of its own is in the two examples of the guide.
+#[test]
+fn every_key_stands_in_an_example() {
+    let ledger = std::fs::read_to_string(LEDGER).unwrap();
+    ready(&ledger).unwrap();
+    let guide = guide();
+    let (_, others) = guide.split_once("<!-- end of keys -->").unwrap();
+    for key in SECTIONS.iter().flat_map(|section| section.keys) {
+        let is_there = |text: &str| {
+            let words = [format!("{} = ", key.name), format!("[[{}]]", key.name)];
+            words.iter().any(|word| text.contains(word.as_str()))
+        };
+        assert!(is_there(&ledger) || is_there(others), "{}", key.name);
     }
 }

@@ -120,6 +120,7 @@ impl Catalog {
             content: made.content,
             background: made.background,
             options: known,
+            file: None,
         })
     }
 

@@ -29,6 +29,7 @@ mod check;
 mod declared;
 mod dialects;
 mod events;
+pub mod keys;
 mod schema;
 mod tables;
 
@@ -153,6 +154,7 @@ impl Custom {
             content,
             background: None,
             options: options.requested_names(),
+            file: Some(self.file.clone()),
         })
     }
 

@@ -43,6 +43,7 @@ impl BenchmarkStep {
             ))),
             background: None,
             options: Vec::new(),
+            file: None,
         }
     }
 }
