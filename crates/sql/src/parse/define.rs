@@ -164,6 +164,10 @@ impl Parser<'_> {
     fn kind(&mut self) -> Result<ValueType> {
         let here = self.here();
         let word = self.name()?.to_ascii_uppercase();
+        // ENUM has something else in its brackets: what is not known is the type.
+        if let Err(error @ SqlError::Unknown(_)) = kind_of(&word, &[]) {
+            return Err(self.blame(here, error));
+        }
         let lengths = self.lengths()?;
         let kind = kind_of(&word, &lengths).map_err(|error| self.blame(here, error))?;
         Ok(match kind {

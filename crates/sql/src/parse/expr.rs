@@ -225,6 +225,9 @@ impl Parser<'_> {
         if !is_quoted && name.eq_ignore_ascii_case("NULL") {
             return Ok(Expr::Null);
         }
+        if !is_quoted && (name.eq_ignore_ascii_case("TRUE") || name.eq_ignore_ascii_case("FALSE")) {
+            return Ok(Expr::Int(name.eq_ignore_ascii_case("TRUE").into()));
+        }
         if !is_quoted && name.eq_ignore_ascii_case("CURRENT_TIMESTAMP") {
             if self.eat_symbol("(")? {
                 self.want_symbol(")")?;

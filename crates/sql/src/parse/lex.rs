@@ -32,8 +32,9 @@ pub(super) enum Token<'s> {
 }
 
 /// Longer ones first.
-const SYMBOLS: [&str; 17] =
-    ["<=", ">=", "<>", "!=", "(", ")", ",", ".", "=", "<", ">", "+", "-", "*", "/", "%", ";"];
+const SYMBOLS: [&str; 18] = [
+    "<=>", "<=", ">=", "<>", "!=", "(", ")", ",", ".", "=", "<", ">", "+", "-", "*", "/", "%", ";",
+];
 
 /// Takes tokens from the front of a text.
 #[derive(Clone, Debug)]

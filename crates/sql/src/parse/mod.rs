@@ -88,21 +88,28 @@ const DEPTH_MOST: usize = 64;
 const OPERATORS_MOST: usize = 200;
 
 /// Words that are no names: they end an expression, or stand for what is not known here.
-const RESERVED: [&str; 51] = [
+const RESERVED: [&str; 63] = [
     "ALL",
     "AND",
     "AS",
     "ASC",
     "BETWEEN",
     "BY",
+    "CASE",
+    "CHECK",
+    "COLLATE",
+    "CONSTRAINT",
     "CROSS",
     "DESC",
     "DISTINCT",
+    "DIV",
     "EXCEPT",
     "FOR",
     "FORCE",
+    "FOREIGN",
     "FROM",
     "FULL",
+    "FULLTEXT",
     "GROUP",
     "HAVING",
     "HIGH_PRIORITY",
@@ -110,6 +117,7 @@ const RESERVED: [&str; 51] = [
     "IN",
     "INNER",
     "INTERSECT",
+    "INTERVAL",
     "INTO",
     "IS",
     "JOIN",
@@ -126,7 +134,10 @@ const RESERVED: [&str; 51] = [
     "ORDER",
     "OUTER",
     "PARTITION",
+    "REFERENCES",
+    "REGEXP",
     "RIGHT",
+    "RLIKE",
     "SELECT",
     "SET",
     "SKIP",
@@ -140,6 +151,7 @@ const RESERVED: [&str; 51] = [
     "WHERE",
     "WINDOW",
     "WITH",
+    "XOR",
 ];
 
 impl<'s> Parser<'s> {
@@ -400,6 +412,14 @@ mod tests {
             ("UPDATE t, s SET a=1", ", s SET"),
             ("CREATE TABLE t (a DOUBLE)", "DOUBLE"),
             ("CREATE VIEW v AS SELECT 1", "VIEW"),
+            ("CREATE TABLE t (a ENUM('x'))", "the type ENUM"),
+            ("CREATE TABLE t (a INT, FOREIGN KEY (a) REFERENCES s (a))", "FOREIGN KEY"),
+            ("CREATE TABLE t (a INT, CONSTRAINT c CHECK (a > 0))", "CONSTRAINT c CHECK"),
+            ("SELECT a DIV 2 FROM t", "DIV 2"),
+            ("SELECT a <=> NULL FROM t", "<=> NULL"),
+            ("SELECT CASE WHEN 1 THEN 2 END", "CASE WHEN 1"),
+            ("SELECT now() + INTERVAL 1 DAY", "INTERVAL 1 DAY"),
+            ("SELECT c COLLATE utf8mb4_general_ci FROM t", "COLLATE utf8mb4_general_ci"),
             ("GRANT ALL", "GRANT"),
         ] {
             let error = parse(sql).unwrap_err().to_string();

@@ -14,7 +14,8 @@ impl Parser<'_> {
             while parser.eat_symbol(",")? {
                 items.push(parser.item()?);
             }
-            let from = if parser.eat("FROM")? { parser.from()? } else { Vec::new() };
+            let has_tables = parser.eat("FROM")? && !parser.eat("DUAL")?;
+            let from = if has_tables { parser.from()? } else { Vec::new() };
             let filter = if parser.eat("WHERE")? { Some(parser.expr()?) } else { None };
             let mut group = Vec::new();
             if parser.eat("GROUP")? {

@@ -34,6 +34,8 @@ fn null_is_unknown() {
         ("NULL <> 1", "NULL"),
         ("NULL IS NULL", "1"),
         ("1 IS NOT NULL", "1"),
+        ("TRUE + TRUE", "2"),
+        ("NOT FALSE FROM DUAL WHERE TRUE", "1"),
         ("NOT NULL", "NULL"),
         ("NULL AND 0", "0"),
         ("0 AND NULL", "0"),
