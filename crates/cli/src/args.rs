@@ -43,7 +43,8 @@ pub(crate) struct Place {
 /// The flags of `dbdyno compare`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Compare {
-    /// The server, or stored run, that the others are compared with
+    /// The server that the others are compared with: mysql:8.0, mariadb:11.8, postgres:17, one that
+    /// runs already as mysql://USER@HOST/DB, or sqlite:; or a stored run, @last, @NAME
     #[arg(value_name = "BASE")]
     pub base: String,
     /// What is compared with BASE: one, or up to eleven, measured in turn
@@ -112,8 +113,9 @@ pub(crate) struct Compare {
           requires = "detect", help_heading = "Duration", hide_short_help = true)]
     pub power: f64,
     /// Judge a cell after each start of the servers (interim analysis) and end it as soon as it is
-    /// decided: slower, faster, or equal within the budget, or within half of --detect if that is
-    /// less. The interval stays valid although it is looked at repeatedly (a confidence sequence)
+    /// decided: slower, faster, or equal within the budget (2 %, or --budget), or within half of
+    /// --detect if that is less. The interval stays valid although it is looked at repeatedly (a
+    /// confidence sequence)
     #[arg(long, value_name = "WHEN", help_heading = "Duration")]
     pub until: Option<Until>,
     /// Limit of the measuring time of the whole run, which begins when servers and tables are

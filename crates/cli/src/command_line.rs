@@ -154,6 +154,11 @@ pub(crate) enum Command {
     /// %.
     History(Box<History>),
     /// List the loads, or show what one of them does
+    ///
+    /// A load is a mix of statements that clients ask over and over, with the tables that they ask:
+    /// dbdyno makes and fills these on each server before it measures. `dbdyno loads show NAME`
+    /// shows statements, tables and an example. A suite is a list of loads. A load of your own is a
+    /// TOML file, of which docs/guide/custom-loads.md lists every key.
     Loads(Loads),
     /// Run a load on an embedded arm, under callgrind
     #[command(hide = true)]

@@ -7,8 +7,8 @@
 //!
 //! A step falls where most cells of the group are proved slower, which is to say that the cell in
 //! the middle is; or where the median has lost more than five points and most cells are
-//! decided. Where it has lost as much and most are not, it may have fallen. Basis points, and
-//! medians over the loads of a group, are those of Callaghan's tables.
+//! decided. Where it has lost as much and most are not, it may have fallen. Points, which
+//! Callaghan calls basis points, and medians over the loads of a group, are those of his tables.
 
 use dbdyno_model::Verdict;
 
@@ -186,6 +186,12 @@ impl Tally {
             Verdict::Faster => &mut self.faster,
             Verdict::Undecided => &mut self.undecided,
         } += 1;
+    }
+
+    /// Whether the cell in the middle says something of all: there is one, and most are decided.
+    /// Two cells have none, unless both are decided.
+    pub(super) fn has_typical_cell(&self) -> bool {
+        self.undecided == 0 || (self.cells > 2 && 2 * self.undecided < self.cells)
     }
 
     fn is_most(&self, count: u64) -> bool {

@@ -28,8 +28,8 @@ const BLOCKS: [(f64, char); 8] = [
 /// Stands for an arm that was not measured.
 const NOTHING: char = '·';
 /// What the blocks mean.
-pub(super) const LEGEND: &str = "History: a block for each arm in their order, ▅ within 5 basis \
-    points of what it is measured against; ▄▃▂▁ from 0.95, 0.85, 0.75, 0.60 down, ▆▇█ from 1.05, \
+pub(super) const LEGEND: &str = "History: a block for each arm in their order, ▅ within 5 % \
+    of what it is measured against; ▄▃▂▁ from 0.95, 0.85, 0.75, 0.60 down, ▆▇█ from 1.05, \
     1.25, 1.50 up; · not measured.";
 
 /// The history in blocks; nothing where each arm is measured against another one.

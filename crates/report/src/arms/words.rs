@@ -71,7 +71,8 @@ fn whole(view: &ArmsView) -> String {
     let all = view.all.as_ref().or(view.groups.first()).filter(|_| view.rows.len() > 1);
     let told = all.and_then(|all| {
         let last = all.fall.last?;
-        let median = all.arms[last].answer.as_ref()?;
+        let median = all.arms[last].answer.as_ref();
+        let median = median.filter(|median| median.tally.has_typical_cell())?;
         Some(format!(
             "; {}: median {}",
             view.column_heads()[last],
@@ -211,6 +212,14 @@ pub(super) fn fall_sentence(view: &ArmsView, group: &Group) -> Option<String> {
     let whole = group.arms[last].answer.as_ref().filter(|_| !is_told);
     let whole = whole.filter(|_| view.reference != Reference::Before);
     Some(match whole {
+        Some(median) if !median.tally.has_typical_cell() => {
+            format!(
+                "{starts}; {} against {}: {}",
+                heads[last],
+                heads[view.first()],
+                support(median)
+            )
+        }
         Some(median) => {
             let against = &heads[view.first()];
             format!(
