@@ -47,7 +47,25 @@ pub(crate) fn read_write() -> OpenFlags {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
+/// How processes that have the file open at once find what is not in it yet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    /// By a file beside it, which takes room.
+    Index,
+    /// Not at all: nobody else has it open meanwhile.
+    Alone,
+}
+
+/// Opens a store. On a full disk it is opened for one process alone, so that what was stored can
+/// be read there, too.
 pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowance)> {
+    match open_for(Sharing::Index, path, flags) {
+        Err(StoreError::DiskFull(_)) => open_for(Sharing::Alone, path, flags),
+        outcome => outcome,
+    }
+}
+
+fn open_for(sharing: Sharing, path: &Path, flags: OpenFlags) -> Result<(Connection, Allowance)> {
     let fail = |error| explain_sqlite(path, error);
     guard::check_kind(path)?;
     // Absolute, for SQLite gives the empty path, `:memory:` and `file:` a meaning of their own.
@@ -65,6 +83,9 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<(Connection, Allowan
     }
     let mut connection = Connection::open_with_flags(absolute, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
+    if sharing == Sharing::Alone {
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(fail)?;
+    }
     guard::harden_connection(&connection).map_err(fail)?;
     let allowance = Allowance::for_connection(path, &mut connection).map_err(fail)?;
     // In one snapshot: another process may be making the tables at this moment.

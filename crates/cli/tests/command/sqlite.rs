@@ -259,32 +259,57 @@ fn two_at_once_in_one_home_do_not_touch_each_other() {
     assert_eq!(runs.matches("complete").count(), 2, "{runs}");
 }
 
-/// The home lies on a file system of three megabytes.
+/// A command within a file system of so many megabytes at `dir`, which is not its home yet;
+/// `before` is run there first. `None` where this account may not mount.
+fn on_small_disk(dir: &str, size_mb: u32, before: &str) -> Option<std::process::Command> {
+    // Inside, uid 0 is not the real one, under which servers would run as somebody else.
+    let script = format!(
+        "mount -t tmpfs -o size={size_mb}m,mode=755 none {dir} && {before} \
+         exec unshare --user --map-user=1000 --map-group=1000 -- \"$@\""
+    );
+    let command = |script: &str| {
+        let mut inside = std::process::Command::new("unshare");
+        inside.args(["-rm", "sh", "-c", script, "sh"]);
+        inside
+    };
+    let mount = format!("mount -t tmpfs none {dir}");
+    let possible = command(&mount).output().is_ok_and(|output| output.status.success());
+    if !possible {
+        crate::common::skipped("this account may not mount a file system of its own");
+    }
+    possible.then(|| command(&script))
+}
+
 #[test]
 fn a_full_disk_is_a_sentence() {
     let _turn = turn();
     let home = Home::new();
     let (base, test) = ("sqlite:", "sqlite:?synchronous=off");
     let command = home.command(["compare", base, test, "--quick", "--rows", "200000"]);
-    let dir = home.path().to_str().unwrap();
-    // Inside, uid 0 is not the real one, under which servers would run as somebody else.
-    let script = format!(
-        "mount -t tmpfs -o size=3m,mode=755 none {dir} && \
-         exec unshare --user --map-user=1000 --map-group=1000 -- \"$@\""
-    );
-    let mut inside = std::process::Command::new("unshare");
-    inside.args(["-rm", "sh", "-c", &script, "sh"]);
-    let possible = inside.arg("true").output().is_ok_and(|output| output.status.success());
-    if !possible {
-        crate::common::skipped("this account may not mount a file system of its own");
-        return;
-    }
-    let mut inside = std::process::Command::new("unshare");
-    inside.args(["-rm", "sh", "-c", &script, "sh"]);
+    let Some(mut inside) = on_small_disk(home.path().to_str().unwrap(), 3, "") else { return };
     inside.arg(command.get_program()).args(command.get_args());
     inside.env("DBDYNO_HOME", home.path());
     let Done { code, out, err } = finish(inside);
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
     assert!(err.contains("full") && err.contains("room"), "{err}");
     assert!(!err.contains("panicked"), "{err}");
+}
+
+/// SQLite wants room beside its file for whoever reads; nobody else has it open here.
+#[test]
+fn what_was_stored_is_read_on_a_full_disk() {
+    let _turn = turn();
+    let home = Home::new();
+    let words =
+        ["compare", "mock:", "mock:?slow=30%", "--quick", "--rounds", "4", "--rows", "1000"];
+    assert_eq!(home.dbdyno(words).code, 3, "four rounds do not decide it");
+    let (of_home, dir) = (home.path().to_str().unwrap(), tempfile::tempdir().unwrap());
+    let dir = dir.path().to_str().unwrap();
+    let fill =
+        format!("cp -a {of_home}/. {dir}/ && ! cat /dev/zero > {dir}/filling 2>/dev/null &&");
+    let Some(mut inside) = on_small_disk(dir, 4, &fill) else { return };
+    inside.arg(home.command(["show"]).get_program()).arg("show").env("DBDYNO_HOME", dir);
+    let on_full_disk = finish(inside);
+    assert_eq!(on_full_disk.out, home.dbdyno(["show"]).out, "{}", on_full_disk.err);
+    assert_eq!(on_full_disk.code, 0, "{}", on_full_disk.err);
 }
