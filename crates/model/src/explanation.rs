@@ -98,6 +98,16 @@ pub struct UntriedDifference {
     pub is_condition: bool,
 }
 
+impl UntriedDifference {
+    /// Why what follows from another difference is not tried, up to the name of that.
+    pub const FOLLOWS: &str = "it follows from";
+
+    /// Whether it comes and goes with another difference, which was tried.
+    pub fn is_follower(&self) -> bool {
+        self.why.starts_with(UntriedDifference::FOLLOWS)
+    }
+}
+
 /// A difference of two servers that cannot be started again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lead {

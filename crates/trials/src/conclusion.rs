@@ -16,8 +16,6 @@ use dbdyno_lab::{Lab, LabError, blockers_of, deadlocks_of};
 
 /// Functions of the code that are named.
 const FUNCTIONS_NAMED: usize = 8;
-/// Why what follows from another difference was not tried, up to the name of that.
-const FOLLOWS: &str = "it follows from";
 /// Names of conditions that a sentence has.
 const CONDITIONS_NAMED: usize = 4;
 
@@ -143,7 +141,7 @@ impl Case<'_> {
             .map(|one| untried(&tried[one], self.why_not_given(one).to_owned()))
             .collect();
         for (leader, followers) in follow {
-            let why = format!("{FOLLOWS} {}", tried[leader].name);
+            let why = format!("{} {}", UntriedDifference::FOLLOWS, tried[leader].name);
             all.extend(followers.iter().map(|one| untried(&tried[*one], why.clone())));
         }
         // Of servers that cannot be started again all that matters is told as leads.
@@ -174,7 +172,7 @@ impl Case<'_> {
         // Of one program, what no trial takes back is all that can make what is left.
         let names: Vec<String> = untried
             .iter()
-            .filter(|one| one.is_condition || (is_same && !one.why.starts_with(FOLLOWS)))
+            .filter(|one| one.is_condition || (is_same && !one.is_follower()))
             .map(|one| one.name.clone())
             .collect();
         match (is_same, names.is_empty()) {

@@ -3,8 +3,8 @@
 use dbdyno_document::number::{GLUE, format_fixed, format_signed};
 use dbdyno_model::{
     CodeStanding, DifferenceAccount, Explanation, FoundCause, Interaction, Interval, Lead, Ledger,
-    LedgerLine, LineStanding, Prior, Remedy, RemedyCell, Suspect, Trial, TrialDirection, Verdict,
-    WaitLine, Waits, Witness, Worth,
+    LedgerLine, LineStanding, Prior, Remedy, RemedyCell, Suspect, Trial, TrialDirection,
+    UntriedDifference, Verdict, WaitLine, Waits, Witness, Worth,
 };
 
 use super::{facts, plan};
@@ -51,7 +51,7 @@ pub(super) fn headline(of: &Explanation) -> String {
         _ => format!("; not told apart from it: {}", also[..also.len().min(NAMED_MOST)].join(", ")),
     };
     if causes.is_empty() {
-        format!("{place}: {total}; no setting makes it; {code}")
+        format!("{place}: {total}; {}; {code}", no_cause(of.tried, &of.untried))
     } else {
         // What the causes leave to the others is looked for as long as there is time.
         let others = value(account, &account.others);
@@ -67,10 +67,27 @@ pub(super) fn headline(of: &Explanation) -> String {
     }
 }
 
+/// That no setting was found to make it: nothing is said of those that were not tried.
+fn no_cause(tried: usize, untried: &[UntriedDifference]) -> &'static str {
+    match (tried, untried_settings(untried)) {
+        (_, 0) => "no setting makes it",
+        (0, _) => "no setting was tried",
+        (_, _) => "no setting that was tried makes it",
+    }
+}
+
+/// Settings that are unequal and that no trial took back, which may make what is called code.
+fn untried_settings(untried: &[UntriedDifference]) -> usize {
+    untried.iter().filter(|one| !one.is_condition && !one.is_follower()).count()
+}
+
 /// What is left when all was taken back that can be, in a sentence.
 fn code_named(of: &Explanation) -> String {
     let names = listed(of.code_standing.untried_conditions(), NAMED_MOST);
     match of.code_standing {
+        CodeStanding::Code if untried_settings(&of.untried) > 0 => {
+            "code or settings not tried".to_owned()
+        }
         CodeStanding::Code => "code".to_owned(),
         CodeStanding::CodeOrUntried(_) => format!("{names} (not tried) or code"),
         CodeStanding::Untried(_) => format!("{names} (not tried)"),
@@ -82,6 +99,9 @@ fn code_named(of: &Explanation) -> String {
 fn code_line(of: &Explanation) -> String {
     let names = listed(of.code_standing.untried_conditions(), NAMED_MOST);
     match of.code_standing {
+        CodeStanding::Code if untried_settings(&of.untried) > 0 => {
+            "code, or settings that were not tried".to_owned()
+        }
         CodeStanding::Code => "code: not due to any setting".to_owned(),
         CodeStanding::CodeOrUntried(_) => format!("not tried: {names}; this or the code"),
         CodeStanding::Untried(_) => format!("not tried: {names}"),
@@ -646,4 +666,28 @@ pub(super) fn trial_row(trial: &Trial) -> [String; 4] {
         (None, None) => "nothing was measured".to_owned(),
     };
     [trial.run.to_string(), trial.witness.name().to_owned(), equal, found]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn untried(why: &str, is_condition: bool) -> UntriedDifference {
+        let (name, why) = ("innodb_doublewrite".to_owned(), why.to_owned());
+        UntriedDifference { name, base: None, test: None, why, is_condition }
+    }
+
+    #[test]
+    fn what_was_not_tried_is_neither_claimed_nor_denied() {
+        let setting = [untried("two families have no settings in common", false)];
+        assert_eq!(no_cause(0, &setting), "no setting was tried");
+        assert_eq!(no_cause(7, &setting), "no setting that was tried makes it");
+        // A follower was given with its leader, and a condition is named on its own.
+        let others = [
+            untried(&format!("{} sync_binlog", UntriedDifference::FOLLOWS), false),
+            untried("no trial takes it back", true),
+        ];
+        assert_eq!(no_cause(7, &others), "no setting makes it");
+        assert_eq!(no_cause(0, &[]), "no setting makes it");
+    }
 }
