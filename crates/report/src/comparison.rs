@@ -174,7 +174,7 @@ fn head(view: &View, order: CellOrder) -> Document {
             .into_iter()
             .for_each(|sheet| document.push(vec![Element::Table(sheet)]));
     }
-    let notes = Notes::new(&view.summary);
+    let (notes, budget) = (Notes::new(&view.summary), view.summary.budget);
     for group in words::unit_groups(view) {
         let mut cells = group.cells;
         let groups = if order == CellOrder::WorstFirst {
@@ -187,8 +187,8 @@ fn head(view: &View, order: CellOrder) -> Document {
         counts.sort_unstable();
         counts.dedup();
         document.push(vec![Element::Table(match counts.as_slice() {
-            [one] => rates::one_count_table(&group.title, *one, &groups, &notes),
-            several => rates::client_counts_table(&group.title, several, &groups),
+            [one] => rates::one_count_table(&group.title, *one, &groups, &notes, budget),
+            several => rates::client_counts_table(&group.title, several, &groups, budget),
         })]);
     }
     document

@@ -7,7 +7,7 @@
 //!   page           load, or clients     answer change interval drawn ratio base test pairs …
 //! ```
 
-use dbdyno_document::number::GLUE;
+use dbdyno_document::number::{self, GLUE};
 use dbdyno_document::{ColumnTone, DataTable, TableCell, TableColumn, Text, Tint};
 use dbdyno_model::Verdict;
 
@@ -148,6 +148,7 @@ pub(crate) fn one_count_table(
     clients: u32,
     groups: &[NamedGroup<&CellView>],
     notes: &Notes<'_>,
+    budget: Option<f64>,
 ) -> DataTable {
     let corner = format!("{title} at {}", words::clients(clients));
     let columns = [
@@ -169,7 +170,7 @@ pub(crate) fn one_count_table(
         }
         table.add_rows(&columns, &RatedCell::from_cells(cells, notes));
     }
-    table.titled_by_its_corner()
+    table.titled_by_its_corner().with_legend(answer_legend(groups, budget).join("; "))
 }
 
 /// A line a load, and a column for each number of clients.
@@ -177,6 +178,7 @@ pub(crate) fn client_counts_table(
     title: &str,
     counts: &[u32],
     groups: &[NamedGroup<&CellView>],
+    budget: Option<f64>,
 ) -> DataTable {
     type Line<'a> = Vec<&'a CellView>;
     let corner = format!("{title}, test vs base");
@@ -202,7 +204,29 @@ pub(crate) fn client_counts_table(
         }
         table.add_rows(&columns, &lines);
     }
-    table.titled_by_its_corner().with_legend("▼ slower, ▲ faster, = equal, ~ cannot tell")
+    let within = within(budget);
+    let signs = format!("▼ slower, ▲ faster, = equal{within}, ~ cannot tell: neither");
+    table.titled_by_its_corner().with_legend([vec![signs], sign_legend(groups)].concat().join("; "))
+}
+
+/// `within 2 %`, the budget of an equality.
+fn within(budget: Option<f64>) -> String {
+    budget.map_or(String::new(), |budget| format!(" within {}", number::percent_as_given(budget)))
+}
+
+/// What the sign behind an answer means, where a cell has one.
+fn sign_legend(groups: &[NamedGroup<&CellView>]) -> Vec<String> {
+    let has_sign = groups.iter().flat_map(|(_, cells)| cells).any(|cell| !sign(cell).is_empty());
+    has_sign.then(|| "! a caution speaks against it".to_owned()).into_iter().collect()
+}
+
+/// What the answers of a column of words mean, as far as the words do not say it.
+fn answer_legend(groups: &[NamedGroup<&CellView>], budget: Option<f64>) -> Vec<String> {
+    let mut cells = groups.iter().flat_map(|(_, cells)| cells);
+    let is_open = cells.any(|cell| cell.verdict.0 == Verdict::Undecided && !cell.is_blocked());
+    let within = within(budget);
+    let words = format!("cannot tell: neither surely slower or faster, nor surely equal{within}");
+    is_open.then_some(words).into_iter().chain(sign_legend(groups)).collect()
 }
 
 /// How the answer of a cell stands in a column; the interval where there is room.
