@@ -56,6 +56,8 @@ pub enum StepAction {
 /// One step of a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryStep {
+    /// Its line in the text of the case, from 1.
+    pub line: usize,
     /// Who takes it, from 1.
     pub session: u8,
     /// What it does.
@@ -81,6 +83,8 @@ impl StoryStep {
 /// A case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
+    /// Whether it is one of those that come with dbdyno, and not somebody's own.
+    pub is_published: bool,
     /// Its name, which no other case has.
     pub name: String,
     /// The anomaly that it is a case of, by Adya's or Hermitage's name.

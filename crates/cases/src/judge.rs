@@ -20,6 +20,9 @@ const NUMBERS: [u16; 5] = [1213, 1205, 1020, 1412, 3572];
 /// SQLSTATEs for the same: serialization failures, deadlocks, locks that are not to be had.
 const STATES: [&str; 3] = ["40001", "40P01", "55P03"];
 
+/// The class of SQLSTATEs for statements that cannot be carried out as they are written.
+const FAULTY: &str = "42";
+
 /// Judges a case by its steps, in any order, and by the rows that were left.
 pub fn judge_case(case: &Case, steps: &[PlayedStep], end: &StepAnswer) -> CaseOutcome {
     if let Some(silent) = steps.iter().find(|one| one.told.answer == StepAnswer::Nothing) {
@@ -62,6 +65,17 @@ fn stranger(told: &StepTold) -> Option<String> {
         code => NUMBERS.contains(code),
     };
     (!is_known).then(|| format!("T{} was refused `{}`: {message}", told.session, told.sql))
+}
+
+/// What a server said against a statement itself: it is no SQL of that server, or names what is
+/// not there.
+pub fn statement_refusal(told: &StepTold) -> Option<&str> {
+    match &told.answer {
+        StepAnswer::Refused { sqlstate, message, .. } if sqlstate.starts_with(FAULTY) => {
+            Some(message)
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

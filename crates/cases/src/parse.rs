@@ -65,7 +65,7 @@ const DIALECTS: [(&str, Dialect); 4] = [
     ("engine", Dialect::Engine),
 ];
 
-/// Reads the story of a case.
+/// Reads the story of a case of somebody's own.
 ///
 /// # Errors
 /// The first thing that is wrong, with its line and column.
@@ -205,8 +205,9 @@ impl Story {
             "rollback" => StepAction::Rollback,
             _ => StepAction::Statement,
         };
-        let (sql, spelled) = (sql.to_owned(), Vec::new());
-        self.steps.push(StoryStep { session, action, sql, spelled, name, waits_anyway: waits });
+        let (line, sql, spelled) = (key.number, sql.to_owned(), Vec::new());
+        let waits_anyway = waits;
+        self.steps.push(StoryStep { line, session, action, sql, spelled, name, waits_anyway });
         Ok(())
     }
 
@@ -252,6 +253,7 @@ impl Story {
             return Err(at_end("there is no step; the first one could be `T1: begin`".to_owned()));
         }
         Ok(Case {
+            is_published: false,
             name: head("case")?,
             anomaly: head("anomaly")?,
             about: head("about")?,

@@ -6,10 +6,11 @@
 //!   neither of them   random transactions, whose history is judged (`random_transactions`)
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_cases::{Case, InterleavingSize, published_cases};
+use dbdyno_cases::{Case, InterleavingSize, published_cases, statement_refusal};
 use dbdyno_isolation::{IsolationLab, IsolationQuestion, isolation};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::{CaseOutcome, IsolationLevel, IsolationTold};
@@ -189,9 +190,16 @@ fn parse_level(text: &str) -> Result<Levels, String> {
     }
 }
 
+/// The cases that are played.
+struct ChosenCases {
+    all: Vec<Case>,
+    /// The files of those of somebody's own, by name.
+    files: BTreeMap<String, PathBuf>,
+}
+
 /// Asks all targets, one after the other, and shows what was seen.
 pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
-    let cases = cases_of(flags)?;
+    let chosen = cases_of(flags)?;
     let shapes: Vec<(InterleavingSize, u64)> =
         flags.interleavings.iter().map(|shape| (*shape, flags.sample)).collect();
     let levels = levels_of(&flags.level);
@@ -203,7 +211,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         let question = IsolationQuestion {
             spec,
             levels: &levels,
-            cases: &cases,
+            cases: &chosen.all,
             shapes: &shapes,
             seed: flags.seed,
         };
@@ -212,7 +220,12 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         let asked = isolation(&mut lab, &question);
         drop(ticker);
         match asked {
-            Ok(one) => told.push(one),
+            Ok(one) => {
+                if chosen.tell_faults(spec, &one) {
+                    failed = Some(Exit::CouldNot);
+                }
+                told.push(one);
+            }
             // What others have told stays worth seeing.
             Err(error) => {
                 let failure = Failure::from(error);
@@ -228,6 +241,35 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         show(flags, &told)?;
     }
     Ok(failed.unwrap_or_else(|| exit_of(&told)))
+}
+
+impl ChosenCases {
+    /// Says which statements of files a server cannot carry out as they are written: no outcome is
+    /// known of these cases on any server like it. Whether there are such.
+    fn tell_faults(&self, spec: &ArmSpec, told: &IsolationTold) -> bool {
+        let mut faults: Vec<String> = Vec::new();
+        for case in told.levels.iter().flat_map(|level| &level.cases) {
+            let Some(file) = self.files.get(&case.name) else { continue };
+            let refused = case.steps.iter().find_map(|step| Some((step, statement_refusal(step)?)));
+            let Some((step, message)) = refused else { continue };
+            let written = self.all.iter().filter(|one| one.name == case.name);
+            let line = written
+                .flat_map(|one| &one.steps)
+                .find(|one| one.session == step.session && one.sql_in(spec.dialect()) == step.sql);
+            let line = line.map_or(String::new(), |step| format!(", line {}", step.line));
+            let fault = format!(
+                "{}{line}: {spec} refuses `{}`: {message}; mend the statement, or spell it for \
+                 this server below it",
+                file.display(),
+                step.sql
+            );
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+        }
+        faults.iter().for_each(|fault| output::say_error(fault));
+        !faults.is_empty()
+    }
 }
 
 fn show(flags: &Verify, told: &[IsolationTold]) -> Result<(), Failure> {
@@ -273,9 +315,10 @@ pub(crate) fn levels_of(words: &[Levels]) -> Vec<IsolationLevel> {
     wanted.collect()
 }
 
-fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
+fn cases_of(flags: &Verify) -> Result<ChosenCases, Failure> {
     let mut cases = if flags.cases { published_cases() } else { Vec::new() };
     let count = cases.len();
+    let mut files = BTreeMap::new();
     for path in &flags.case_file {
         let shown = path.display();
         let text = dbdyno_lab::input::read_text(path).map_err(|error| {
@@ -289,6 +332,7 @@ fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
                 case.name
             )));
         }
+        files.insert(case.name.clone(), path.clone());
         cases.push(case);
     }
     for name in &flags.case {
@@ -306,5 +350,5 @@ fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
     let has_named = own.iter().any(|case| flags.case.contains(&case.name));
     cases.retain(|case| flags.case.is_empty() || flags.case.contains(&case.name));
     cases.extend(own.into_iter().filter(|case| !has_named || flags.case.contains(&case.name)));
-    Ok(cases)
+    Ok(ChosenCases { all: cases, files })
 }

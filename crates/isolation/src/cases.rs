@@ -87,6 +87,7 @@ impl Bench<'_, '_> {
         Ok(CaseTold {
             name: case.name.clone(),
             anomaly: case.anomaly.clone(),
+            is_published: case.is_published,
             about: case.about.clone(),
             outcome: judge_case(case, &played, &StepAnswer::Rows(end)),
             promise: case.server_promise(self.promise_family(), level),

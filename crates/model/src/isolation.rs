@@ -124,6 +124,8 @@ pub struct CaseTold {
     pub name: String,
     /// The anomaly that it is a case of.
     pub anomaly: String,
+    /// Whether it comes with dbdyno, and is not somebody's own.
+    pub is_published: bool,
     /// One sentence.
     pub about: String,
     /// What became of it.

@@ -1,28 +1,38 @@
-//! One word for what became of an anomaly at a level.
+//! One word for what became of an anomaly, or of a case of somebody's own, at a level.
 
 use std::fmt;
 
 use dbdyno_model::isolation::{CaseOutcome, CaseTold, IsolationTold, LevelTold};
 
-/// What stands in a cell: what became of the cases of an anomaly, and a mark.
+/// What stands in a cell: what became of the cases of a subject, and a mark.
 pub(super) struct Cell<'a> {
     cases: Vec<&'a CaseTold>,
 }
 
-/// The anomalies of all cases, in the order in which they come.
-pub(super) fn anomaly_names(all: &[IsolationTold]) -> Vec<String> {
+/// What stands in one place of a table: the published cases of an anomaly, or somebody's own case.
+pub(super) fn subject_name(case: &CaseTold) -> String {
+    if case.is_published {
+        case.anomaly.clone()
+    } else {
+        format!("{} ({})", case.name, case.anomaly)
+    }
+}
+
+/// The subjects of all cases, in the order in which they come.
+pub(super) fn subject_names(all: &[IsolationTold]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for case in all.iter().flat_map(|told| &told.levels).flat_map(|level| &level.cases) {
-        if !names.contains(&case.anomaly) {
-            names.push(case.anomaly.clone());
+        let name = subject_name(case);
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     names
 }
 
-/// The cell of an anomaly.
-pub(super) fn cell<'a>(level: &'a LevelTold, anomaly: &str) -> Cell<'a> {
-    Cell { cases: level.cases.iter().filter(|case| case.anomaly == anomaly).collect() }
+/// The cell of a subject.
+pub(super) fn cell<'a>(level: &'a LevelTold, subject: &str) -> Cell<'a> {
+    Cell { cases: level.cases.iter().filter(|case| subject_name(case) == subject).collect() }
 }
 
 /// What became of a case, in a word or two.

@@ -11,9 +11,9 @@ mod json;
 mod stories;
 
 use dbdyno_document::{DataTable, Document, Element, TableColumn};
-use dbdyno_model::isolation::{IsolationTold, LevelTold, Permissiveness, ShapeTold};
+use dbdyno_model::isolation::{CaseOutcome, IsolationTold, LevelTold, Permissiveness, ShapeTold};
 
-use cells::{anomaly_names, cell};
+use cells::{cell, subject_name, subject_names};
 pub use json::isolation_json;
 
 /// How much is told.
@@ -67,6 +67,8 @@ pub fn isolation_document(
         legend.push(Element::Prose(KEY.into()));
         legend.extend(marks(all).into_iter().map(|mark| Element::Sentence(mark.into())));
     }
+    let reasons = unknown_reasons(all).into_iter();
+    legend.extend(reasons.map(|sentence| Element::Sentence(sentence.into())));
     let broken = broken(all).into_iter().map(|sentence| format!("! {sentence}"));
     legend.extend(broken.map(|sentence| Element::Sentence(sentence.into())));
     if extent == IsolationExtent::Tables && has_tables && layout == IsolationLayout::Apart {
@@ -119,7 +121,7 @@ fn anomaly_table(told: &IsolationTold) -> Option<DataTable> {
         AnomalyColumn::word_texts(title, move |name| cell(level, name).to_string().into())
     });
     let columns: Vec<AnomalyColumn<'_>> = [name].into_iter().chain(levels).collect();
-    let names = anomaly_names(std::slice::from_ref(told));
+    let names = subject_names(std::slice::from_ref(told));
     has_cases(told).then(|| DataTable::new(&columns, &names))
 }
 
@@ -130,7 +132,7 @@ fn level_table(all: &[IsolationTold]) -> Option<DataTable> {
         LevelColumn::word_texts("server", |row| server(row.told).into()),
         LevelColumn::word_texts("level", |row| row.level.level.to_string().into()),
     ];
-    let anomalies = anomaly_names(all).into_iter().map(|name| {
+    let anomalies = subject_names(all).into_iter().map(|name| {
         let title = name.clone();
         LevelColumn::word_texts(title, move |row| cell(row.level, &name).to_string().into())
     });
@@ -168,6 +170,29 @@ fn marks(all: &[IsolationTold]) -> Vec<&'static str> {
         marks.push(BETTER);
     }
     marks
+}
+
+/// Why it is not known what became of a case, once for all levels at which it is the same.
+fn unknown_reasons(all: &[IsolationTold]) -> Vec<String> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for told in all {
+        for level in &told.levels {
+            for case in &level.cases {
+                let CaseOutcome::Unknown(why) = &case.outcome else { continue };
+                let why = format!("{}: {why}", subject_name(case));
+                let place = level.level.to_string();
+                match reasons.iter_mut().find(|(known, _)| *known == why) {
+                    Some((_, places)) if places.contains(&place) => {}
+                    Some((_, places)) => places.push(place),
+                    None => reasons.push((why, vec![place])),
+                }
+            }
+        }
+    }
+    reasons
+        .into_iter()
+        .map(|(why, places)| format!("unknown at {}: {why}", places.join(", ")))
+        .collect()
 }
 
 /// Sentences about what should not have been.

@@ -28,6 +28,7 @@ fn case(name: &str, anomaly: &str, outcome: CaseOutcome, promise: Promise) -> Ca
     CaseTold {
         name: name.to_owned(),
         anomaly: anomaly.to_owned(),
+        is_published: true,
         about: "What it is.".to_owned(),
         outcome,
         promise,
@@ -67,6 +68,27 @@ fn a_broken_promise_is_marked_named_and_explained() {
     assert!(page.contains(row), "{page}");
     let json = isolation_json(&all);
     assert!(json.contains("\"broken\": true") && json.contains("\"error\": \"1213\""), "{json}");
+}
+
+#[test]
+fn an_own_case_stands_by_itself_and_what_is_unknown_says_why() {
+    let own = |name: &str, outcome| CaseTold {
+        is_published: false,
+        ..case(name, "P4", outcome, Promise::Open)
+    };
+    let cases = vec![
+        case("P4", "P4", CaseOutcome::Occurs, Promise::Open),
+        own("transfer", CaseOutcome::ByWaiting),
+        own("refund", CaseOutcome::Unknown("T1 had no answer".to_owned())),
+    ];
+    let all = [told(cases, Vec::new())];
+    let text = on_screen(&all, IsolationExtent::Tables, 100);
+    for row in [["P4", "occurs"], ["transfer (P4)", "waits"], ["refund (P4)", "unknown"]] {
+        let is_there = |line: &str| line.trim_start().starts_with(row[0]) && line.ends_with(row[1]);
+        assert!(text.lines().any(is_there), "{row:?} is missing in:\n{text}");
+    }
+    let why = "unknown at serializable: refund (P4): T1 had no answer";
+    assert!(text.contains(why), "{text}");
 }
 
 #[test]
