@@ -11,6 +11,7 @@ use dbdyno_store::NewRun;
 
 use crate::all_arms::{Ready, set_up};
 use crate::arm::{Station, provenance};
+use crate::beside::MeasuringSign;
 use crate::capture::{self, Loan, STEP};
 use crate::count;
 use crate::ending::Ending;
@@ -214,8 +215,12 @@ fn drive(
     ending: Ending,
 ) -> Result<(), LabError> {
     check(lab, plan, stations)?;
+    let mut sign = MeasuringSign::set(lab, plan, run)?;
     let _polling = Polling::for_plan(plan)?;
-    Stages::new(lab, plan, stations, run, left, ending).carry_out()?;
+    let outcome = Stages::new(lab, plan, stations, run, left, ending).carry_out();
+    // Whoever began later measured beside these rounds as well.
+    sign.as_mut().map_or(Ok(()), |sign| sign.tell_others(lab, run))?;
+    outcome?;
     check(lab, plan, stations)
 }
 

@@ -19,6 +19,7 @@
 mod all_arms;
 mod arm;
 mod arrivals;
+mod beside;
 mod canaries;
 mod capture;
 mod checks;

@@ -11,15 +11,20 @@
 //! Making a claim and sweeping dead ones away, see `sweep`, exclude each other by a lock on `run/`
 //! as a whole, so that no claim is seen half made.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::SandboxError;
 use crate::home::{Home, create_private, make_passage};
+use crate::lock::holder_of;
 use crate::process::Identity;
 use crate::removal;
+use crate::sweep::owner_lives;
+
+/// Name of the claims of those who measure.
+const MEASURES: &str = "measures";
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 12;
@@ -81,6 +86,35 @@ impl Home {
     ) -> Result<Scratch, SandboxError> {
         Claim::new(self, name, progress).map(|claim| Scratch { claim })
     }
+
+    /// Tells other dbdynos of this home that this one measures, for as long as the value lives.
+    ///
+    /// # Errors
+    /// As [`Home::create_scratch`].
+    pub fn announce_measuring(
+        &self,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Scratch, SandboxError> {
+        self.create_scratch(MEASURES, progress)
+    }
+
+    /// The other dbdynos of this home that measure now: `` `dbdyno compare` (pid 4711) ``, sorted.
+    pub fn others_who_measure(&self) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.run()) else { return Vec::new() };
+        let own = format!("{MEASURES}-{}-", std::process::id());
+        let is_of_others =
+            |name: &str| name.starts_with(&format!("{MEASURES}-")) && !name.starts_with(&own);
+        let dirs = entries
+            .flatten()
+            .filter(|entry| entry.file_name().to_str().is_some_and(is_of_others))
+            .map(|entry| entry.path());
+        let mut others: Vec<String> = dirs
+            .filter(|dir| owner_lives(self, dir))
+            .map(|dir| holder_of(&**self.host(), &dir.join("owner")))
+            .collect();
+        others.sort();
+        others
+    }
 }
 
 /// A guarded directory: see [`Home::create_scratch`].
@@ -104,8 +138,6 @@ fn tame(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn home() -> (tempfile::TempDir, Home) {
@@ -126,6 +158,24 @@ mod tests {
         let path = scratch.path().to_owned();
         drop(scratch);
         assert!(!path.exists());
+    }
+
+    /// A child stands for the other one: it lives, and its claim names it.
+    #[test]
+    fn who_else_measures_in_a_home_is_told_as_long_as_they_live() {
+        let (_dir, home) = home();
+        let _own = home.announce_measuring(&mut |_| {}).unwrap();
+        assert_eq!(home.others_who_measure(), [""; 0], "the own claim is told");
+        let mut other = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let dir = home.run().join(format!("{MEASURES}-{}-0", other.id()));
+        fs::create_dir(&dir).unwrap();
+        let identity = Identity::of_process(&**home.host(), other.id()).unwrap();
+        fs::write(dir.join("owner"), identity.to_line()).unwrap();
+        let told = home.others_who_measure();
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(told, [format!("`sleep` (pid {})", other.id())]);
+        assert_eq!(home.others_who_measure(), [""; 0], "one that is gone is told");
     }
 
     #[test]

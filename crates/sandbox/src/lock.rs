@@ -105,7 +105,7 @@ fn sign(host: &dyn Host, mut file: File) -> std::io::Result<Lock> {
 }
 
 /// Who has a lock, in words. One that was taken this moment may not be signed yet.
-fn holder_of(host: &dyn Host, path: &Path) -> String {
+pub(crate) fn holder_of(host: &dyn Host, path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap_or_default();
     let Some(owner) = Identity::from_line(&text).filter(|owner| owner.is_alive(host)) else {
         return "another dbdyno".to_owned();

@@ -58,7 +58,8 @@ fn sweep_claims(home: &Home, progress: &mut dyn FnMut(&str)) -> Vec<String> {
     dirs.filter(|dir| !owner_lives(home, dir)).filter_map(|dir| clean(home, &dir)).collect()
 }
 
-fn owner_lives(home: &Home, dir: &Path) -> bool {
+/// Whether the dbdyno of a claim still runs.
+pub(crate) fn owner_lives(home: &Home, dir: &Path) -> bool {
     let path = dir.join("owner");
     let text = fs::read_to_string(&path).unwrap_or_default();
     if Identity::from_line(&text).is_some_and(|owner| owner.is_alive(&**home.host())) {

@@ -696,7 +696,7 @@ pub const RULES: &[Rule] = &[
     ),
     warning_rule(
         "host-busy",
-        (Annotates, &["foreign-load", "steal", "waiting-arm-busy"]),
+        (Annotates, &["another-dbdyno", "foreign-load", "steal", "waiting-arm-busy"]),
         "others were working: repeat on a quiet host",
         &[DALY_HOSTS, MEASURED_NOISE],
     ),
