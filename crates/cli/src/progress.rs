@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dbdyno_lab::{Progress, Watch, for_people};
+use dbdyno_lab::{Progress, Watch, left_for_people};
 use dbdyno_model::{ArmIndex, foreign};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -110,15 +110,17 @@ impl Watch for Ticker {
                 self.show(filling(arm, done, total));
             }
             Progress::Connecting { arm, inside, clients, left } => {
-                let left =
-                    left.map_or(String::new(), |left| format!(", about {} left", for_people(left)));
+                let left = left.map_or(String::new(), |left| {
+                    format!(", about {} left", left_for_people(left))
+                });
                 self.show(format!("{arm}: {inside} of {clients} clients are connected{left}"));
             }
             Progress::Told(arm, text) => self.keep(&format!("set    {arm}: {text}")),
+            Progress::ImageKept(arm, text) => self.keep(&format!("image  {arm}: {text}")),
             Progress::Begun(run) => self.keep(&format!("run    {run}")),
             Progress::RoundBegins { done, total, left, may_end_sooner, load, clients } => {
                 let plural = if clients == 1 { "client" } else { "clients" };
-                let left = for_people(left);
+                let left = left_for_people(left);
                 let (most, about) =
                     if may_end_sooner { ("at most ", "at most") } else { ("", "about") };
                 self.show(format!(

@@ -73,4 +73,4 @@ pub use laboratory::{Lab, clock_of};
 pub use profile::{ArmProfile, import_stacks, profile_arms};
 pub use promise::{promise_family, promised_level};
 pub use self_test::self_tests;
-pub use watch::{Progress, Watch, for_people};
+pub use watch::{Progress, Watch, for_people, left_for_people};

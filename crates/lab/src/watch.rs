@@ -11,6 +11,8 @@ pub enum Progress<'a> {
     Stage(ArmIndex, &'a str),
     /// Something that an arm's server is told because the user wants it, in the server's words.
     Told(ArmIndex, &'a str),
+    /// An image of an arm's tables that stays on this host, with its size.
+    ImageKept(ArmIndex, &'a str),
     /// Rows written to an arm.
     Filling {
         /// Which arm.
@@ -87,6 +89,13 @@ pub trait Watch {
 /// Tells what is being done for an arm, in the words of whoever does it.
 pub(crate) fn stages(watch: &mut dyn Watch, arm: ArmIndex) -> impl FnMut(&str) {
     move |text| watch.report_progress(Progress::Stage(arm, text))
+}
+
+/// Time that is left as people say it: `40 s`, `2.6 min`, `12 min`, `3.5 h`. A few minutes have a
+/// decimal: of two minutes a rounded one would be a quarter.
+pub fn left_for_people(left: Duration) -> String {
+    let minutes = left.as_secs_f64() / 60.0;
+    if (1.5..10.0).contains(&minutes) { format!("{minutes:.1} min") } else { for_people(left) }
 }
 
 /// A duration as people say it: `40 s`, `12 min`, `3.5 h`.

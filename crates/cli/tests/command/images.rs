@@ -60,6 +60,8 @@ fn made_once(release: &str, rows: u64, versions: &str) {
         .concat();
         let done = finish(store.command(&home, &args));
         assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
+        let is_told = done.err.contains("the loaded tables are kept for later runs: ");
+        assert_eq!(is_told, image == "fresh", "an image that stays is told: {}", done.err);
         serde_json::from_str::<Value>(&done.out).unwrap()
     };
     assert!(notes(&run("auto")).is_empty(), "tables as small as these are filled");

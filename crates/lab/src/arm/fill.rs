@@ -21,6 +21,17 @@ use crate::error::LabError;
 use crate::topology;
 use crate::watch::{Progress, Watch, stages};
 
+/// Tells that an image stays, which may take gigabytes.
+fn tell_kept(watch: &mut dyn Watch, arm: ArmIndex, image: Image) -> Image {
+    let (mb, name) = (image.mb, &image.name);
+    let text = format!(
+        "the loaded tables are kept for later runs: {mb} MB; `dbdyno server rm {name}` frees them, \
+         --image none keeps none"
+    );
+    watch.report_progress(Progress::ImageKept(arm, &text));
+    image
+}
+
 impl Station {
     /// Makes and fills the tables, unless they are those of the other arm or come from an image.
     ///
@@ -40,7 +51,7 @@ impl Station {
                 let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
                 let kept = server.keep_as_image(setup.home, &key, &mut stages(watch, arm));
                 match kept.map_err(sandbox)? {
-                    Some(image) => (image, "made by this run"),
+                    Some(image) => (tell_kept(watch, arm, image), "made by this run"),
                     None => return self.come_back(arm, setup.datasets),
                 }
             }
@@ -59,7 +70,7 @@ impl Station {
                     None => {
                         let kept = server.keep_as_image(setup.home, &key, &mut stages(watch, arm));
                         match kept.map_err(sandbox)? {
-                            Some(image) => (image, "made by this run"),
+                            Some(image) => (tell_kept(watch, arm, image), "made by this run"),
                             None => return self.come_back(arm, setup.datasets),
                         }
                     }
