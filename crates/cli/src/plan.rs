@@ -670,7 +670,8 @@ fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     kept
 }
 
-fn counted(number: usize, noun: &str) -> String {
+/// `1 round`, `2 rounds`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

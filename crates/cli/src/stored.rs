@@ -11,7 +11,7 @@ use crate::arms::{self};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::findings::RunFindings;
-use crate::{answer, output, session};
+use crate::{answer, output, plan, session};
 
 /// Lists the stored runs, newest first.
 pub(crate) fn list_runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
@@ -35,6 +35,8 @@ pub(crate) fn list_runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
 
 /// Columns between what every run has.
 const GAP: usize = 2;
+/// Characters of an arm in a list: trials have hundreds of options, and `show` tells them all.
+const ARM_MOST: usize = 64;
 
 /// A line for each run: what every one has in columns, then the arms, the name and the note, which
 /// tell runs apart.
@@ -45,10 +47,34 @@ fn listed(runs: &[&RunSummary]) -> Document {
     let items = runs.iter().zip(heads).map(|(run, head)| {
         let name = run.name.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
         let note = run.note.as_deref().map(|note| format!("   {note}")).unwrap_or_default();
-        let item = LabelledItem::new(run.arms.join(" → ") + &name + &note);
+        let item = LabelledItem::new(arms_in_short(&run.arms) + &name + &note);
         head.into_iter().zip(widths).fold(item, |item, (text, width)| item.with_label(text, width))
     });
     Document::from(vec![vec![Element::Items(items.collect())]])
+}
+
+/// The arms of a run, with as many options of each as there is room for.
+fn arms_in_short(arms: &[String]) -> String {
+    arms.iter().map(|arm| in_short(arm)).collect::<Vec<_>>().join(" → ")
+}
+
+fn in_short(arm: &str) -> String {
+    let Some((target, options)) = arm.split_once('?').filter(|_| arm.chars().count() > ARM_MOST)
+    else {
+        return arm.to_owned();
+    };
+    let options: Vec<&str> = options.split('&').collect();
+    let mut room = ARM_MOST.saturating_sub(target.chars().count());
+    let shown = options.iter().take_while(|option| {
+        let needed = option.chars().count() + 1;
+        let has_room = needed <= room;
+        room = room.saturating_sub(needed);
+        has_room
+    });
+    let shown: Vec<&str> = shown.copied().collect();
+    let first = if shown.is_empty() { String::new() } else { format!("?{}", shown.join("&")) };
+    let more = plan::counted(options.len() - shown.len(), "more option");
+    format!("{target}{first} and {more}")
 }
 
 /// What every run has.
@@ -89,4 +115,24 @@ fn page_path(flags: &Report, run: &Run) -> PathBuf {
         Some(arm) => format!("dbdyno-{}-{arm}.html", run.id),
     };
     flags.output.clone().unwrap_or_else(|| PathBuf::from(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_shows_as_many_options_of_an_arm_as_there_is_room_for() {
+        let few = "mysql:8.0?sync_binlog=1";
+        assert_eq!(in_short(few), few);
+        let many: Vec<String> = (0..300).map(|at| format!("option_{at}=ON")).collect();
+        assert_eq!(
+            in_short(&format!("mysql:8.0?{}", many.join("&"))),
+            "mysql:8.0?option_0=ON&option_1=ON&option_2=ON&option_3=ON and 296 more options"
+        );
+        let one = format!("mysql:8.0?init_connect={}", "x".repeat(90));
+        assert_eq!(in_short(&one), "mysql:8.0 and 1 more option");
+        let url = format!("mysql://{}", "h".repeat(90));
+        assert_eq!(in_short(&url), url, "what has no options is cut");
+    }
 }
