@@ -3,7 +3,15 @@
 import type uPlot from "uplot";
 import { fixed, inFull, latency, rate, share, short, shortLatency } from "./format";
 import { type Palette, sheer } from "./palette";
-import { linearRange, linearTicks, logRange, logTicks, shareAt } from "./scales";
+import {
+  linearRange,
+  logRange,
+  logTicks,
+  nineTicks,
+  type Room,
+  shareAt,
+  spacedTicks,
+} from "./scales";
 import { pairs, percentiles, throughput } from "./series";
 import type { Cell, Round } from "./view";
 
@@ -17,7 +25,29 @@ const LOGARITHMIC = 3;
 /** Hidden in the legend by page.css. */
 const UNLISTED = "unlisted";
 
-type Ticks = (low: number, high: number) => number[];
+type Ticks = (low: number, high: number, room: Room) => number[];
+
+/** Free space between labels beside each other, and the height of one below another, in pixels. */
+const LABEL_GAP_PX = 10;
+const LABEL_HEIGHT_PX = 20;
+/** On the left and right of a chart, so that a label at the end of its axis is not cut off. */
+const PADDING_PX = 36;
+
+/** The room of an axis in pixels of the style sheet. */
+function roomOf(plot: uPlot, number: number, show: (value: number) => string): Room {
+  const { width, height } = plot.bbox;
+  if (number !== 0) {
+    return { length: height / devicePixelRatio, of: () => LABEL_HEIGHT_PX };
+  }
+  const of = (tick: number) => {
+    plot.ctx.save();
+    plot.ctx.font = FONT;
+    const size = plot.ctx.measureText(show(tick)).width;
+    plot.ctx.restore();
+    return size + LABEL_GAP_PX;
+  };
+  return { length: width / devicePixelRatio, of };
+}
 
 function axis(
   palette: Palette,
@@ -35,11 +65,15 @@ function axis(
     grid: { stroke: palette.grid, width: 1 },
     ticks: { stroke: palette.grid, width: 1, size: 5 },
     size,
-    splits: (_plot, _axis, low, high) => ticks(low, high),
+    splits: (plot, number, low, high) => ticks(low, high, roomOf(plot, number, show)),
     filter: (_plot, splits) => splits,
     values: (_plot, splits) => splits.map(show),
   };
 }
+
+const wholeTicks: Ticks = (low, high, room) =>
+  spacedTicks(low, high, 12, room).filter(Number.isInteger);
+const rateTicks: Ticks = (low, high, room) => spacedTicks(low, high, 6, room);
 
 function finite(range: (low: number, high: number) => [number, number]): uPlot.Range.Function {
   return (_plot, low, high) => range(low ?? NaN, high ?? NaN);
@@ -72,6 +106,7 @@ function aligned(columns: (number | null)[][]): uPlot.AlignedData {
 }
 
 const COMMON = {
+  padding: [10, PADDING_PX, 0, 0] as uPlot.Padding,
   cursor: { drag: { x: true, y: false, setScale: true }, points: { size: 6 } },
   legend: { live: true },
 } as const;
@@ -106,7 +141,6 @@ export function throughputChart(rounds: Round[], unit: string, palette: Palette)
         { series: [7, 8] as [number, number], fill: sheer(palette.test, "30") },
       ]
     : [];
-  const wholeTicks: Ticks = (low, high) => linearTicks(low, high, 12).filter(Number.isInteger);
   return {
     data: aligned([columns.x, ...data]),
     options: {
@@ -118,12 +152,14 @@ export function throughputChart(rounds: Round[], unit: string, palette: Palette)
       },
       axes: [
         axis(palette, "round, in the order of measuring", wholeTicks, (x) => fixed(x, 0), 34),
-        axis(palette, inFull(unit), (l, h) => linearTicks(l, h, 6), short, 62),
+        axis(palette, inFull(unit), rateTicks, short, 62),
       ],
       series: [{ label: "round", value: (_plot, x) => fixed(x && Math.round(x), 0) }, ...arms],
     },
   };
 }
+
+const shareLabel = (place: number) => share(shareAt(place));
 
 export function latencyChart(cell: Cell, palette: Palette): Chart {
   const columns = percentiles(cell.detail.base_curve, cell.detail.test_curve);
@@ -134,8 +170,6 @@ export function latencyChart(cell: Cell, palette: Palette): Chart {
     value: (_plot, us) => latency(us),
     points: { show: false },
   });
-  const isDecade = (x: number) => Number.isInteger(Math.log10(x));
-  const decades: Ticks = (low, high) => logTicks(low, high).filter(isDecade);
   return {
     data: aligned([columns.x, columns.base, columns.test]),
     options: {
@@ -149,7 +183,7 @@ export function latencyChart(cell: Cell, palette: Palette): Chart {
         y: { distr: LOGARITHMIC, range: finite(logRange) },
       },
       axes: [
-        axis(palette, "share of events that take no longer", decades, (x) => share(shareAt(x)), 34),
+        axis(palette, "share of events that take no longer", nineTicks, shareLabel, 34),
         axis(palette, "latency of an event", logTicks, shortLatency, 70),
       ],
       series: [
@@ -172,8 +206,6 @@ export function pairsChart(cell: Cell, palette: Palette): Chart {
     value,
     points: { show: false },
   });
-  const wholeTicks: Ticks = (low, high) => linearTicks(low, high, 12).filter(Number.isInteger);
-  const ratioTicks: Ticks = (low, high) => linearTicks(low, high, 6).filter((tick) => tick > 0);
   const dots: uPlot.Series = {
     label: "pair",
     stroke: palette.ink,
@@ -199,7 +231,7 @@ export function pairsChart(cell: Cell, palette: Palette): Chart {
       },
       axes: [
         axis(palette, "pair of rounds", wholeTicks, (x) => fixed(x, 0), 34),
-        axis(palette, "rQPS of the pair", ratioTicks, (ratio) => fixed(ratio, 3), 62),
+        axis(palette, "rQPS of the pair", logTicks, short, 62),
       ],
       series: [
         { label: "number", value: (_plot, x) => fixed(x && Math.round(x), 0) },

@@ -1,12 +1,13 @@
 // A figure: its finding, the chart, and the numbers behind it as a table.
 
 import type { ComponentChildren } from "preact";
-import { useCallback, useMemo, useState } from "preact/hooks";
+import { useCallback, useContext, useMemo, useRef, useState } from "preact/hooks";
 import { type Chart, latencyChart, pairsChart, throughputChart } from "./charts";
 import { latencyFinding, pairsFinding, throughputFinding } from "./findings";
 import { fixed, inFull, latency, rate, ratio, share } from "./format";
 import type { Palette } from "./palette";
 import { Plot } from "./plot";
+import { Printing } from "./printing";
 import { ofClass } from "./series";
 import type { Cell, Round } from "./view";
 
@@ -15,14 +16,27 @@ interface Table {
   rows: () => string[][];
 }
 
-function DataTable({ heads, rows }: Table) {
-  const [isOpen, setOpen] = useState(false);
-  const onToggle = (event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open);
+/** Whether a fold is open: by who reads it, and in any case on paper. */
+function useFold(isOpenAtFirst: boolean) {
+  const isPrinted = useContext(Printing);
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const onToggle = (event: Event) => {
+    if (!isPrinted) {
+      setOpen((event.currentTarget as HTMLDetailsElement).open);
+    }
+  };
+  return { isOpen: isOpen || isPrinted, onToggle };
+}
+
+function DataTable({ title, heads, rows }: Table & { title: string }) {
+  const { isOpen, onToggle } = useFold(false);
+  // Paper has two columns of a narrow table.
+  const boxClass = heads.length <= 5 ? "scroll narrow" : "scroll";
   return (
-    <details class="data" onToggle={onToggle}>
+    <details class="data" open={isOpen} onToggle={onToggle}>
       <summary>show data</summary>
       {isOpen && (
-        <div class="scroll" tabIndex={0}>
+        <div class={boxClass} tabIndex={0} role="region" aria-label={`Data: ${title}`}>
           <table>
             <thead>
               <tr>{heads.map((head) => <th scope="col">{head}</th>)}</tr>
@@ -55,9 +69,9 @@ function Figure({ title, finding, isEmpty, draw, table, above, children }: Figur
         <b>{finding}</b> {title}
       </figcaption>
       {above}
-      {!isEmpty && <Plot label={`${finding} ${title}`} draw={draw} />}
+      {!isEmpty && <Plot {...{ title, finding, draw }} />}
       {!isEmpty && children}
-      {!isEmpty && <DataTable {...table} />}
+      {!isEmpty && <DataTable title={title} {...table} />}
     </figure>
   );
 }
@@ -182,16 +196,14 @@ function Pairs({ cell }: { cell: Cell }) {
 
 /** The figures of one cell; they are made when it is first opened. */
 export function CellFigures({ cell, isOpenAtFirst }: { cell: Cell; isOpenAtFirst: boolean }) {
-  const [wasOpen, setWasOpen] = useState(isOpenAtFirst);
-  const onToggle = (event: Event) => {
-    if ((event.currentTarget as HTMLDetailsElement).open) {
-      setWasOpen(true);
-    }
-  };
+  const { isOpen, onToggle } = useFold(isOpenAtFirst);
+  const isPrinted = useContext(Printing);
+  const wasOpen = useRef(false);
+  wasOpen.current ||= isOpen && !isPrinted;
   return (
-    <details class="cell" open={isOpenAtFirst} onToggle={onToggle}>
+    <details class="cell" open={isOpen} onToggle={onToggle}>
       <summary>{cell.place}</summary>
-      {wasOpen && (
+      {(wasOpen.current || isOpen) && (
         <div class="figures">
           <Throughput cell={cell} />
           <Latencies cell={cell} />

@@ -47,10 +47,11 @@ function bar(arm: "base" | "test", share: number): HTMLElement {
 function drawn(frame: Frame, widthPx: number, largest: number, look: (node: Node) => void) {
   const { node } = frame;
   const element = document.createElement("button");
-  const left = frame.left * widthPx;
   const width = frame.width * widthPx;
   element.type = "button";
-  element.style.cssText = `left:${left}px;width:${width}px;top:${frame.depth * ROW_PX}px`;
+  // Shares of the width, so that paper has them all.
+  const [left, share] = [100 * frame.left, 100 * frame.width];
+  element.style.cssText = `left:${left}%;width:${share}%;top:${frame.depth * ROW_PX}px`;
   element.style.background = shade(node, largest);
   element.title = told(node);
   if (width >= LABEL_PX) {

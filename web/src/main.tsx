@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { CellFigures } from "./figures";
 import "./page.css";
+import { Printing } from "./printing";
 import type { Data } from "./view";
 
 /** With more cells than this, only the first one starts unfolded. */
@@ -16,12 +17,18 @@ function start() {
   }
   const { cells } = JSON.parse(block.textContent ?? "") as Data;
   place.replaceChildren();
-  render(
-    cells.map((cell, at) => (
-      <CellFigures cell={cell} isOpenAtFirst={cells.length <= OPEN_CELLS_MAX || at === 0} />
-    )),
-    place,
-  );
+  const draw = (isPrinted: boolean) =>
+    render(
+      <Printing.Provider value={isPrinted}>
+        {cells.map((cell, at) => (
+          <CellFigures cell={cell} isOpenAtFirst={cells.length <= OPEN_CELLS_MAX || at === 0} />
+        ))}
+      </Printing.Provider>,
+      place,
+    );
+  draw(false);
+  addEventListener("beforeprint", () => draw(true));
+  addEventListener("afterprint", () => draw(false));
 }
 
 start();

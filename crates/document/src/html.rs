@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::cell::TableCell;
 use crate::element::{ArmLabel, Document, Element, Footnote, LabelledItem};
 use crate::json::plain_json;
+use crate::number::GLUE;
 use crate::sparkline::WIDTH_IN_FILES;
 use crate::table::{Alignment, ColumnHead, ColumnTone, DataTable, TableRow};
 use crate::text::Text;
@@ -30,7 +31,22 @@ pub fn render_document(document: &Document) -> String {
 
 /// Elements for a part of a page that has a tag of its own.
 pub fn render_elements(elements: &[Element]) -> String {
-    elements.iter().filter(|element| element.is_shown()).map(of_element).collect()
+    render_elements_below("", elements)
+}
+
+/// The same below a title that the page has already: tables without one of their own are called
+/// so where they are boxes that scroll.
+pub fn render_elements_below(title: &str, elements: &[Element]) -> String {
+    let mut above = title.to_owned();
+    let mut text = String::new();
+    for element in elements.iter().filter(|element| element.is_shown()) {
+        if let Element::Headline(title) | Element::Heading(title) | Element::Title(title) = element
+        {
+            above = title.one_line();
+        }
+        text.push_str(&of_element(element, &above));
+    }
+    text
 }
 
 fn of_passage(passage: &[Element]) -> String {
@@ -39,7 +55,7 @@ fn of_passage(passage: &[Element]) -> String {
     format!("<{tag}>\n{}</{tag}>\n", render_elements(passage))
 }
 
-fn of_element(element: &Element) -> String {
+fn of_element(element: &Element, above: &str) -> String {
     match element {
         Element::Headline(text) => format!("<h1>{}</h1>\n", line(text)),
         Element::Heading(text) | Element::Title(text) => format!("<h2>{}</h2>\n", line(text)),
@@ -52,7 +68,7 @@ fn of_element(element: &Element) -> String {
         Element::Aside(text) => aside(text),
         Element::Items(items) => of_items(items),
         Element::Notes(notes) => notes.iter().map(aside).collect(),
-        Element::Table(table) => of_table(table),
+        Element::Table(table) => of_table(table, above),
         Element::Sparkline(series) => of_lines(&series.lines(WIDTH_IN_FILES)),
         Element::Status(text) => format!("<p class=\"status\" role=\"note\">{}</p>\n", line(text)),
         Element::Terms(terms) => {
@@ -63,7 +79,7 @@ fn of_element(element: &Element) -> String {
         }
         Element::Footnotes(notes) => of_footnotes(notes),
         Element::Fold(title, elements) => {
-            let elements = self::render_elements(elements);
+            let elements = render_elements_below(&title.one_line(), elements);
             format!("<details><summary>{}</summary>\n{elements}</details>\n", line(title))
         }
     }
@@ -114,13 +130,68 @@ fn of_items(items: &[LabelledItem]) -> String {
     format!("<ul>\n{}</ul>\n", items.collect::<String>())
 }
 
-fn of_table(table: &DataTable) -> String {
+/// The beginning of a box that scrolls sideways where what stands in it is too wide: the keyboard
+/// has to come to it, and a screen reader to say what it is.
+pub fn scroll_box(name: &str) -> String {
+    let name = escape(&foreign::one_line(name));
+    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">")
+}
+
+/// What a table is called: by itself, by what stands above it, or by its columns.
+fn table_name(table: &DataTable, above: &str) -> String {
+    let title = table.title.one_line();
+    let own = [title.as_str(), above].into_iter().find(|name| !name.is_empty());
+    own.map(str::to_owned).unwrap_or_else(|| {
+        let heads = table.heads.iter().map(|head| head.title.one_line());
+        let heads: Vec<String> = heads.filter(|head| !head.is_empty()).collect();
+        if heads.is_empty() { "table".to_owned() } else { format!("table of {}", heads.join(", ")) }
+    })
+}
+
+/// Characters of the longest word that is not broken anywhere.
+const LONG_WORD: usize = 16;
+/// Characters that a drawing and the space between two columns take.
+const OF_DRAWING: usize = 16;
+const OF_SPACE: usize = 2;
+
+/// Characters of the longest piece that a line may not be broken in.
+fn longest_word(cell: &TableCell) -> usize {
+    let of_small = cell.small.iter().map(longest_word).max().unwrap_or(0);
+    let text = cell.one_line(0);
+    let words = text.split([' ', '-']).map(|word| word.chars().count() + 1);
+    words.max().unwrap_or(0).saturating_sub(1).max(of_small) + cell.marks.len()
+}
+
+/// Whether paper may break words of a cell anywhere.
+fn is_long(cell: &TableCell) -> bool {
+    longest_word(cell) > LONG_WORD
+}
+
+/// About how many characters of a line a table takes where all words are wrapped: by this, paper
+/// finds a size of letters at which nothing is cut off.
+fn least_characters(table: &DataTable) -> usize {
+    let columns = table.heads.iter().enumerate().map(|(at, head)| {
+        let title = Text::from(head.title.one_line().replace(GLUE, " "));
+        let of_head = longest_word(&title.into()) + head.marks.len();
+        let cells = table.rows.iter().filter_map(|row| row.cells.get(at));
+        let words = cells.map(longest_word).fold(of_head, usize::max);
+        let least = match (head.is_drawing, head.alignment) {
+            (true, _) => OF_DRAWING,
+            (false, Alignment::Left) => words.min(LONG_WORD),
+            (false, Alignment::Right) => words,
+        };
+        least + OF_SPACE
+    });
+    columns.sum()
+}
+
+fn of_table(table: &DataTable, above: &str) -> String {
     let mut text = String::new();
     if !table.title.is_empty() {
         text.push_str(&format!("<h2>{}</h2>\n", line(&table.title)));
     }
-    // Not every browser lets the keyboard scroll what cannot have the focus.
-    text.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n");
+    let (name, least) = (table_name(table, above), least_characters(table));
+    text.push_str(&format!("{}<table style=\"--least:{least}\">\n", scroll_box(&name)));
     if table.heads.iter().any(|head| !head.title.is_empty()) {
         let heads: String = table.heads.iter().map(of_head).collect();
         text.push_str(&format!("<thead><tr>{heads}</tr></thead>\n"));
@@ -161,6 +232,8 @@ fn of_head(head: &ColumnHead) -> String {
     };
     // A target is broken behind its kind, if it must be.
     let title = of_text(&head.cell()).replacen(':', ":<wbr>", 1);
+    // No screen breaks heads, but paper does, where there are many columns.
+    let title = title.replace(GLUE, " ");
     format!("<th scope=\"col\"{class}>{title}</th>")
 }
 
@@ -178,7 +251,8 @@ fn of_row(table: &DataTable, row: &TableRow, class: &str) -> String {
             }
             0 if table.heads[0].alignment == Alignment::Left => {
                 let scope = if row.is_group { "rowgroup" } else { "row" };
-                format!("<th scope=\"{scope}\">{}</th>", of_text(cell))
+                let class = if is_long(cell) { " class=\"long\"" } else { "" };
+                format!("<th scope=\"{scope}\"{class}>{}</th>", of_text(cell))
             }
             _ => of_cell(&table.heads[at], cell),
         });
@@ -198,7 +272,8 @@ fn of_cell(head: &ColumnHead, cell: &TableCell) -> String {
         (Alignment::Right, _) => "",
     };
     let answer = if cell.is_answer { ["answer", tint] } else { ["", ""] };
-    let classes = [&[words], &answer[..], &[shade.css_class()]].concat();
+    let long = if head.alignment == Alignment::Left && is_long(cell) { "long" } else { "" };
+    let classes = [&[words, long], &answer[..], &[shade.css_class()]].concat();
     let classes: Vec<&str> = classes.into_iter().filter(|class| !class.is_empty()).collect();
     let class = match classes.join(" ") {
         none if none.is_empty() => none,

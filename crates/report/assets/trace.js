@@ -4,6 +4,7 @@
   "use strict";
   const trace = JSON.parse(document.getElementById("trace-data").textContent);
   const list = document.getElementById("steps");
+  const listBox = list.parentElement;
   const view = document.getElementById("state");
   const bar = document.getElementById("controls");
   const where = document.getElementById("where");
@@ -101,17 +102,21 @@
       if (index === at) item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
     });
-    const box = list.getBoundingClientRect();
+    const box = listBox.getBoundingClientRect();
     const own = items[at].getBoundingClientRect();
-    if (own.top < box.top) list.scrollTop -= box.top - own.top;
-    if (own.bottom > box.bottom) list.scrollTop += own.bottom - box.bottom;
+    if (own.top < box.top) listBox.scrollTop -= box.top - own.top;
+    if (own.bottom > box.bottom) listBox.scrollTop += own.bottom - box.bottom;
     where.textContent = `${at} of ${items.length - 1}: ${items[at].textContent}`;
     const state = trace.states[at];
     const before = at > 0 ? trace.states[at - 1] : undefined;
     view.replaceChildren(...names.map((name) => table(name, state[name], before?.[name])));
     // Not every browser lets the keyboard scroll what cannot have the focus.
     for (const scroll of view.querySelectorAll(".scroll")) {
-      if (scroll.scrollWidth > scroll.clientWidth) scroll.tabIndex = 0;
+      if (scroll.scrollWidth > scroll.clientWidth) {
+        scroll.tabIndex = 0;
+        scroll.setAttribute("role", "region");
+        scroll.setAttribute("aria-label", scroll.previousElementSibling.textContent);
+      }
     }
     document.getElementById("back").disabled = at === 0;
     document.getElementById("on").disabled = at === items.length - 1;

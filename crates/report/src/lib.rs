@@ -52,6 +52,7 @@ mod rates;
 mod rows;
 mod shapes;
 mod tables;
+mod ticks;
 mod trace;
 pub mod verdicts;
 mod view;

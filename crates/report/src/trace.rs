@@ -29,7 +29,9 @@ align-items:center;flex-wrap:wrap}#controls[hidden]{display:none}\
 border:1px solid var(--rule);border-radius:.3rem;cursor:pointer}#controls button:disabled{opacity:.4;\
 cursor:default}pre{overflow-x:auto;white-space:pre;background:var(--shade);padding:.75rem;\
 font-size:.85rem}\
-@media (max-width:44rem){.trace{grid-template-columns:1fr}#steps{max-height:11rem;overflow-y:auto}}\
+@media (max-width:44rem){.trace{grid-template-columns:1fr}.steps{max-height:11rem;overflow-y:auto}}\
+@media print{.steps{max-height:none}#controls{display:none!important}#steps button{border:0}\
+pre{font-size:min(.85rem,calc(184mm/var(--least)/.62))}}\
 \n";
 
 /// What stands above a trace.
@@ -57,19 +59,23 @@ pub fn trace_html(of: &TraceHead<'_>, steps: &[String], itf: &Value) -> String {
          <button type=\"button\" id=\"back\">back</button>\n\
          <button type=\"button\" id=\"on\">on</button>\n\
          <span id=\"where\" aria-live=\"polite\"></span>\n</div>\n\
-         <div class=\"trace\">\n<ol id=\"steps\" start=\"0\">\n<li>the beginning</li>\n",
+         <div class=\"trace\">\n<div class=\"steps\" \
+         tabindex=\"0\" role=\"region\" aria-label=\"steps\">\n<ol id=\"steps\" start=\"0\">\n\
+         <li>the beginning</li>\n",
     );
     for step in steps {
         page.push_str(&format!("<li>{}</li>\n", plain_html(step)));
     }
     page.push_str(
-        "</ol>\n<div id=\"state\"><p class=\"aside\">States are shown by the script of this page, \
+        "</ol>\n</div>\n<div id=\"state\"><p class=\"aside\">States are shown by the script of this page, \
          which did not run here.</p></div>\n</div>\n",
     );
     if !of.drawing.is_empty() {
         let lines: Vec<String> = of.drawing.lines().map(plain_html).collect();
+        let least = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(1);
         page.push_str(&format!(
-            "<section>\n<pre tabindex=\"0\">{}</pre>\n</section>\n",
+            "<section>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"sessions side by side\" \
+             style=\"--least:{least}\">{}</pre>\n</section>\n",
             lines.join("\n")
         ));
     }

@@ -116,6 +116,25 @@ fn curves_and_costs_are_drawn_without_a_script() {
     assert!(essence.contains("contention: slower by 12.9\u{a0}%"));
 }
 
+/// A path without places, or with one that is no number, is an error on the console of a browser:
+/// rows of which nothing was measured have none.
+pub(crate) fn assert_paths_have_places(page: &str) {
+    let drawn = page.split("<script").next().unwrap_or_default();
+    for path in drawn.split(" d=\"").skip(1) {
+        let path = path.split('"').next().unwrap_or_default();
+        let is_plain = path.chars().all(|c| !c.is_alphabetic() || "MLHVZhvl".contains(c));
+        let is_begun = path
+            .strip_prefix('M')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '-'));
+        assert!(path.is_empty() || is_plain && is_begun, "a path that cannot be drawn: {path}");
+    }
+}
+
+#[test]
+fn paths_have_places_whatever_was_measured() {
+    samples().iter().for_each(|sample| assert_paths_have_places(&page(sample)));
+}
+
 #[test]
 fn the_essence_needs_no_script() {
     let page = page(&common::six_cells());

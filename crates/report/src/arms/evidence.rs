@@ -65,7 +65,7 @@ fn article(view: &ArmsView, number: usize, at: usize, answer: &Answer) -> String
     let title = format!("{} at {}", row.cell.load, told::clients(row.cell.clients));
     let title = format!("{title}: {test} against {base}");
     format!(
-        "<article id=\"{}\" aria-label=\"{title}\">\n<a class=\"close\" href=\"#{}\">close</a>\n\
+        "<article id=\"{}\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\">\n<a class=\"close\" href=\"#{}\">close</a>\n\
          <h3>{title}</h3>\n<p>{}.</p>\n<p class=\"aside\">{}</p>\n{}\
          <div class=\"both\">{}{}</div>\n\
          <p class=\"aside\">In full: <code>{}</code></p>\n</article>\n",
@@ -206,7 +206,10 @@ fn figures(answer: &Answer, heads: [&String; 2]) -> String {
     rows.retain(|row| row.base != number::UNKNOWN || row.test != number::UNKNOWN);
     let [base, test] = heads;
     let columns = rows::plain_columns("", base, test, "÷");
-    html::render_elements(&[Element::Table(DataTable::new(&columns, &rows))])
+    html::render_elements_below(
+        &format!("what {base} and {test} did"),
+        &[Element::Table(DataTable::new(&columns, &rows))],
+    )
 }
 
 /// What speaks against it in its own words; mere notes by their numbers.

@@ -74,7 +74,7 @@ fn section(id: &str, title: &str, elements: &[Element]) -> String {
         "<section class=\"{class}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{}</h2>\n\
          {}</section>\n",
         escape(title),
-        html::render_elements(elements)
+        html::render_elements_below(title, elements)
     )
 }
 
@@ -178,13 +178,13 @@ fn cost_tables(view: &ArmsView) -> String {
     let mut body = String::new();
     for table in by_cpu.iter().chain(&tables) {
         body.push_str(&format!("<h3>{}</h3>\n", escape(&table.title)));
-        body.push_str(&html::render_elements(&[plain(view, table)]));
+        body.push_str(&html::render_elements_below(&table.title, &[plain(view, table)]));
     }
     let sharing = by_cpu.as_ref().and(costs::about_sharing(view));
     let asides = sharing.into_iter().chain(said).chain([costs::ABOUT.to_owned()]);
     let asides: Vec<Element> = asides.map(|text| Element::Aside(text.into())).collect();
     let body = format!("<div class=\"heat\">\n{body}{}</div>\n", html::render_elements(&asides));
-    page::folded_section("costs", "What operations cost", &body)
+    page::folded_body("costs", "What operations cost", &body)
 }
 
 fn notes(view: &ArmsView) -> String {

@@ -14,7 +14,7 @@ const OWN_STYLE: &str = "td.bar{width:32%;min-width:9rem}\
 td.bar svg{display:block;width:100%;height:1.1em}\
 td.bar .loss{fill:var(--slower)}td.bar .gain{fill:var(--faster)}td.bar .sum{fill:var(--faint)}\
 td.bar line{stroke:var(--ink);stroke-width:1}\
-@media (max-width:40rem){td.bar{min-width:4rem}}";
+@media screen and (max-width:40rem){td.bar{min-width:4rem}}";
 
 /// The explanations as one self-contained HTML file.
 pub fn explanation_html(all: &[Explanation]) -> String {
@@ -56,11 +56,12 @@ fn plain(text: &str) -> String {
 fn table(account: &DifferenceAccount, of: &Explanation) -> String {
     let [name, values, share] = words::column_heads(account);
     let mut text = format!(
-        "<section>\n<h2>{}</h2>\n<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>\
+        "<section>\n<h2>{}</h2>\n{}<table>\n<thead><tr>\
          <th scope=\"col\" class=\"text\">{name}</th><th scope=\"col\" class=\"text\">{values}</th>\
          <th scope=\"col\">{share}</th><th scope=\"col\"></th>\
          </tr></thead>\n<tbody>\n",
-        plain(&words::title(account))
+        plain(&words::title(account)),
+        html::scroll_box(&words::title(account))
     );
     let rows = words::rows(account, of);
     let widest = rows.iter().map(|row| row.part.abs()).fold(1.0, f64::max);
@@ -114,7 +115,7 @@ fn work(of: &Explanation) -> String {
     let told =
         html::render_elements(&[title, Element::Table(facts_table(&facts::shown_facts(of).0))]);
     let all: Vec<&FactComparison> = of.work.iter().collect();
-    let all = html::render_elements(&[Element::Table(facts_table(&all))]);
+    let all = html::render_elements_below("all facts", &[Element::Table(facts_table(&all))]);
     format!("<section>\n{told}<details><summary>all facts</summary>\n{all}</details>\n</section>\n")
 }
 
@@ -123,10 +124,11 @@ fn plans(of: &Explanation) -> String {
     if of.plans.is_empty() {
         return String::new();
     }
-    let mut text = "<section>\n<h2>Plans that changed</h2>\n<div class=\"scroll\" tabindex=\"0\">\
-                    <table>\n<thead><tr><th class=\"text\">what</th><th class=\"text\">base</th>\
-                    <th class=\"text\">test</th></tr></thead>\n<tbody>\n"
-        .to_owned();
+    let mut text = format!(
+        "<section>\n<h2>Plans that changed</h2>\n{}<table>\n<thead><tr><th class=\"text\">what</th>\
+         <th class=\"text\">base</th><th class=\"text\">test</th></tr></thead>\n<tbody>\n",
+        html::scroll_box("Plans that changed")
+    );
     for [what, base, test] in of.plans.iter().flat_map(plan::rows) {
         let cells = [what, base, test].map(|cell| plain(&cell).replace(" | ", "<br>"));
         let cells = cells.map(|cell| format!("<td class=\"text\">{cell}</td>"));
@@ -151,6 +153,7 @@ fn trials(of: &Explanation) -> String {
         TrialColumn::word_texts("an operation costs, against base", |row| row[3].as_str().into()),
     ];
     let rows: Vec<[String; 4]> = of.trials.iter().map(words::trial_row).collect();
-    let table = html::render_elements(&[Element::Table(DataTable::new(&columns, &rows))]);
+    let table = Element::Table(DataTable::new(&columns, &rows));
+    let table = html::render_elements_below("all trials", &[table]);
     format!("<details><summary>all trials</summary>\n{table}</details>\n")
 }

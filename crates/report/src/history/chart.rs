@@ -14,6 +14,7 @@ use dbdyno_document::html::escape;
 use dbdyno_model::{HistorySeries, ShiftWeight};
 
 use super::words;
+use crate::ticks::{Direction, LetterHeights, labels_with_room};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 240.0;
@@ -22,6 +23,8 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 30.0;
 const TICKS: usize = 4;
+/// As the style of the page has them, on paper and on narrow screens.
+const LETTERS: LetterHeights = LetterHeights { wide: 14.0, narrow: 22.0 };
 
 struct Axes {
     count: usize,
@@ -90,18 +93,13 @@ fn grid(series: &HistorySeries, axes: &Axes) -> String {
     marks.extend(series.changes.shifts.iter().map(|shift| shift.first));
     marks.sort_unstable();
     marks.dedup();
-    let mut taken = f64::MIN;
-    for at in marks {
-        let x = axes.x(at as f64);
-        if x - taken < 30.0 {
-            continue;
-        }
-        taken = x;
+    let marks: Vec<(f64, String)> =
+        marks.into_iter().map(|at| (axes.x(at as f64), (at + 1).to_string())).collect();
+    for (x, text, class) in labels_with_room(&marks, LETTERS, Direction::Across) {
         let _infallible = writeln!(
             svg,
-            "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\" class=\"{class}\">{text}</text>",
             HEIGHT - 10.0,
-            at + 1
         );
     }
     svg

@@ -3,7 +3,7 @@
 use dbdyno_document::html;
 use dbdyno_document::{ColumnTone, DataTable, Element, Footnote, TableColumn, Text, number};
 
-use super::fold::folded_section;
+use super::fold::{folded_body, folded_section};
 use crate::calendar::format_utc;
 use crate::cautions;
 use crate::comparison;
@@ -15,13 +15,19 @@ use crate::words;
 /// Facts with this prefix describe the host, which both arms share.
 const HOST: &str = "host.";
 
+const NO_FACTS: &str = "Neither settings of the servers nor the host are known.";
+
 pub(super) fn environment(view: &View) -> String {
     let facts = view.detail.facts.iter();
     let (equal, differing): (Vec<&Fact>, Vec<&Fact>) = facts.partition(|fact| fact.is_equal());
     let (host, equal): (Vec<&Fact>, Vec<&Fact>) =
         equal.into_iter().partition(|fact| fact.name.starts_with(HOST));
     if view.detail.facts.is_empty() {
-        return folded_section("facts", "Environment: nothing was recorded", "");
+        return folded_section(
+            "facts",
+            "Environment: nothing was recorded",
+            &[Element::Sentence(NO_FACTS.into())],
+        );
     }
     let mut elements = Vec::new();
     if !host.is_empty() {
@@ -34,7 +40,7 @@ pub(super) fn environment(view: &View) -> String {
         elements.push(Element::Fold(title.into(), vec![Element::Table(shared(&equal))]));
     }
     let body = format!("<div class=\"facts\">\n{}</div>\n", html::render_elements(&elements));
-    folded_section("facts", "Environment: the host, and what differs between the arms", &body)
+    folded_body("facts", "Environment: the host, and what differs between the arms", &body)
 }
 
 /// Facts that both arms have in common.
@@ -130,13 +136,15 @@ pub(super) fn cautions_html(summary: &Summary) -> String {
     )
 }
 
+const NO_NOTES: &str = "There is nothing that one must know of these results beside them.";
+
 /// All of them, and what only says how the method works, by number.
 pub(super) fn notes_html(notes: &Notes<'_>) -> String {
     let title = match notes.iter().count() {
-        0 => "Notes: none".to_owned(),
+        0 => return folded_section("notes", "Notes: none", &[Element::Sentence(NO_NOTES.into())]),
         count => format!("Notes: {count}"),
     };
-    folded_section("notes", &title, &html::render_elements(&comparison::footnote_elements(notes)))
+    folded_section("notes", &title, &comparison::footnote_elements(notes))
 }
 
 /// What a run is, and under these names what else is known of it.
@@ -163,16 +171,19 @@ fn named_values(rows: &[(String, String)]) -> DataTable {
 }
 
 pub(super) fn provenance_html(view: &View) -> String {
-    let elements = [
+    let mut elements = vec![
         Element::Sentence("This command reproduces the run:".into()),
         Element::Lines(vec![(&view.summary.command).into()]),
         Element::Table(origin_table(&view.summary, &view.detail.plan)),
-        Element::Fold("Order of rounds".into(), vec![Element::Table(orders(view))]),
     ];
+    let orders = orders(view);
+    if !orders.is_empty() {
+        elements.push(Element::Fold("Order of rounds".into(), vec![Element::Table(orders)]));
+    }
     format!(
         "<section aria-labelledby=\"origin-title\">\n<h2 id=\"origin-title\">Provenance</h2>\n\
          <div class=\"facts\">\n{}</div>\n</section>\n",
-        html::render_elements(&elements)
+        html::render_elements_below("Provenance", &elements)
     )
 }
 

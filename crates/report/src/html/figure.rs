@@ -12,12 +12,16 @@
 
 use dbdyno_document::html::escape;
 
+use crate::ticks::{Direction, LetterHeights, labels_with_room};
+
 const WIDTH: f64 = 660.0;
 const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 88.0;
 const RIGHT: f64 = 642.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 282.0;
+/// As the style sheet has them.
+const LETTERS: LetterHeights = LetterHeights { wide: 13.0, narrow: 20.0 };
 /// Half the distance of the two arms' points.
 const APART: f64 = 4.0;
 
@@ -113,21 +117,23 @@ impl Figure {
 
     fn axes(&self) -> String {
         let mut svg = String::new();
-        for (value, text) in &self.y.ticks {
-            let (_, y) = self.place(self.x.low, *value);
+        let rows = labels(&self.y, |value| self.place(self.x.low, value).1);
+        for (y, text, class) in labels_with_room(&rows, LETTERS, Direction::Up) {
             svg.push_str(&format!(
                 "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" class=\"end\">{}</text>\n",
+                 <text x=\"{:.1}\" y=\"{:.1}\" class=\"end {class}\">{}</text>\n",
                 LEFT - 8.0,
                 y + 4.0,
                 escape(text)
             ));
         }
-        for (value, text) in &self.x.ticks {
-            let (x, _) = self.place(*value, self.y.low);
+        let columns = labels(&self.x, |value| self.place(value, self.y.low).0);
+        for (x, _) in &columns {
+            svg.push_str(&format!("<path class=\"grid\" d=\"M{x:.1} {BOTTOM}v5\"/>\n"));
+        }
+        for (x, text, class) in labels_with_room(&columns, LETTERS, Direction::Across) {
             svg.push_str(&format!(
-                "<path class=\"grid\" d=\"M{x:.1} {BOTTOM}v5\"/>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" class=\"middle\">{}</text>\n",
+                "<text x=\"{x:.1}\" y=\"{:.1}\" class=\"middle {class}\">{}</text>\n",
                 BOTTOM + 22.0,
                 escape(text)
             ));
@@ -181,6 +187,11 @@ impl Figure {
     }
 }
 
+/// The labels of an axis, each at its place in the drawing.
+fn labels(axis: &Axis, place: impl Fn(f64) -> f64) -> Vec<(f64, String)> {
+    axis.ticks.iter().map(|(value, text)| (place(*value), text.clone())).collect()
+}
+
 fn legend(arm: &str, index: usize) -> String {
     let x = LEFT + 70.0 * index as f64;
     format!("<text x=\"{x:.1}\" y=\"20\" class=\"name {arm}\">{arm}</text>\n")
@@ -209,8 +220,12 @@ pub(super) fn round_steps(high: f64, about: f64) -> Vec<f64> {
     (0..=(high / step).floor() as u32).map(|count| f64::from(count) * step).collect()
 }
 
-/// Powers of ten within a range, and 2 and 5 times these where it holds fewer than three.
+/// Powers of ten within a range, and 2 and 5 times these where it holds fewer than three; equal
+/// steps where those are too few as well. 1 is among them if it lies within.
 pub(super) fn decade_ticks(low: f64, high: f64) -> Vec<f64> {
+    if !(low > 0.0 && high > low && high.is_finite()) {
+        return Vec::new();
+    }
     let powers = low.log10().floor() as i32..=high.log10().floor() as i32;
     let times = |factors: &[f64]| -> Vec<f64> {
         let all =
@@ -218,7 +233,18 @@ pub(super) fn decade_ticks(low: f64, high: f64) -> Vec<f64> {
         all.filter(|value| (low..=high).contains(value)).collect()
     };
     let decades = times(&[1.0]);
-    if decades.len() > 2 { decades } else { times(&[1.0, 2.0, 5.0]) }
+    if decades.len() > 2 {
+        return decades;
+    }
+    let halves = times(&[1.0, 2.0, 5.0]);
+    if halves.len() > 1 {
+        return halves;
+    }
+    let steps = round_steps(high - low, 4.0);
+    let step = steps.get(1).copied().unwrap_or(high - low);
+    let first = (low / step).ceil() as u64;
+    let places = (first..=(high / step).floor() as u64).map(|count| count as f64 * step);
+    places.collect()
 }
 
 #[cfg(test)]
@@ -231,6 +257,18 @@ mod tests {
         assert_eq!(round_steps(0.0, 5.0), [0.0]);
         assert_eq!(decade_ticks(3.0, 12_000.0), [10.0, 100.0, 1000.0, 10_000.0]);
         assert_eq!(decade_ticks(141.0, 2_600.0), [200.0, 500.0, 1000.0, 2000.0]);
+        assert_eq!(decade_ticks(2.1, 4.4), [3.0, 4.0]);
+        assert_eq!(decade_ticks(0.7, 1.6), [1.0, 1.5]);
+        assert!(decade_ticks(0.0, f64::INFINITY).is_empty());
+    }
+
+    #[test]
+    fn logarithmic_axes_have_a_tick_at_1_where_it_lies_within() {
+        for low in (-40..0).map(|at| 10f64.powf(f64::from(at) / 10.0)) {
+            for high in (1..40).map(|at| 10f64.powf(f64::from(at) / 10.0)) {
+                assert!(decade_ticks(low, high).contains(&1.0), "{low} to {high}");
+            }
+        }
     }
 
     #[test]

@@ -19,6 +19,8 @@ const FULL_AT_LEAST: f64 = 0.1;
 /// Colour is full at this distance however far a cell lies away (a factor of two).
 const FULL_AT_MOST: f64 = std::f64::consts::LN_2;
 
+const TITLE: &str = "rQPS by load and clients";
+
 pub(super) fn table(view: &View) -> String {
     let cells = &view.summary.cells;
     if cells.len() < 2 {
@@ -38,8 +40,8 @@ pub(super) fn table(view: &View) -> String {
         ),
     ];
     format!(
-        "<section class=\"heat\" aria-labelledby=\"heat-title\">\n<h2 id=\"heat-title\">rQPS by load \
-         and clients</h2>\n<div class=\"panels\">{panels}</div>\n{}</section>\n",
+        "<section class=\"heat\" aria-labelledby=\"heat-title\">\n<h2 id=\"heat-title\">{TITLE}\
+         </h2>\n<div class=\"panels\">{panels}</div>\n{}</section>\n",
         html::render_elements(&asides)
     )
 }
@@ -58,7 +60,9 @@ fn panel(called: Option<&str>, cells: &[&CellView], full: f64) -> String {
             cell.map(|cell| shaded(cell, full)).unwrap_or_default()
         })
     }));
-    let table = html::render_elements(&[Element::Table(DataTable::new(&columns, &loads))]);
+    let table = Element::Table(DataTable::new(&columns, &loads));
+    let name = called.map_or(TITLE.to_owned(), |called| format!("{TITLE}: {called}"));
+    let table = html::render_elements_below(&name, &[table]);
     format!("<div>{title}{table}</div>\n")
 }
 

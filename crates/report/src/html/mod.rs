@@ -32,7 +32,8 @@ use crate::tables;
 use crate::view::{CellDetail, CellView, View};
 use crate::words;
 pub(crate) use facts::origin_table;
-pub(crate) use fold::folded_section;
+pub(crate) use fold::folded_body;
+use fold::folded_section;
 
 const SCRIPT: &str = include_str!("../../assets/page.js");
 pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
@@ -55,17 +56,12 @@ pub fn html(view: &View) -> String {
     page.push_str(&html::render_document(&Document::from(tables.collect::<Vec<_>>())));
     if !view.summary.cells.is_empty() {
         page.push_str(CHARTS);
-        let doubts = html::render_elements(&comparison::doubt_elements(view));
-        page.push_str(&folded_section(
-            "doubt",
-            "How sure, and where the doubt comes from",
-            &doubts,
-        ));
+        page.push_str(&folded_section("doubt", DOUBT, &comparison::doubt_elements(view)));
         let costs = [
             Element::Table(comparison::cost_table(view)),
             Element::Aside(words::op_definition(view).into()),
         ];
-        page.push_str(&folded_section("costs", "Cost and latency", &html::render_elements(&costs)));
+        page.push_str(&folded_section("costs", "Cost and latency", &costs));
     }
     page.push_str(&facts::environment(view));
     page.push_str(&facts::notes_html(&notes));
@@ -90,6 +86,8 @@ fn headline(view: &View) -> String {
     elements.extend(words::trust_note(&view.summary).map(|trust| Element::Sentence(trust.into())));
     format!("<header>\n{}</header>\n", html::render_elements(&elements))
 }
+
+const DOUBT: &str = "How sure, and where the doubt comes from";
 
 const CHARTS: &str = "<section aria-labelledby=\"charts-title\">\n<h2 id=\"charts-title\">Rounds, \
     latencies, pairs</h2>\n<div id=\"charts\"><p class=\"aside\">The charts are drawn by the script \

@@ -26,7 +26,7 @@ pub(super) fn rates_sections(view: &View, notes: &Notes<'_>) -> String {
             "<section class=\"rates\" aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}</h2>\n{}\
              </section>\n",
             escape(&title),
-            html::render_elements(&elements)
+            html::render_elements_below(&title, &elements)
         ));
     }
     text

@@ -43,7 +43,7 @@ fn section(id: &str, title: &str, shapes: Vec<(NumberedSentence, Figure)>, aside
             "<figure>\n<figcaption>{}</figcaption>\n{}{}</figure>\n",
             escape(&shape.sentence),
             figure.svg(),
-            html::render_elements(&below)
+            html::render_elements_below(title, &below)
         ));
     }
     text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(aside))
@@ -121,7 +121,13 @@ fn curve_trace(
     }
 }
 
+/// A tick of rates, as charts of the script have them: `1 500`, `150k`, `1.5M`.
 fn rate(value: f64) -> String {
+    for (least, unit, letter) in [(1e6, 1e6, "M"), (1e4, 1e3, "k")] {
+        if value >= least {
+            return format!("{}{letter}", (value / unit * 1e3).round() / 1e3);
+        }
+    }
     if value >= 10.0 || value == 0.0 {
         number::format_fixed(value, 0)
     } else {

@@ -4,6 +4,7 @@
 mod sample;
 
 use crate::golden::check;
+use crate::page::assert_paths_have_places;
 use dbdyno_document::terminal::{Colour, TextStyle};
 use dbdyno_model::{ArmIndex, EndedArm, Reference, Severity, Verdict, Warning};
 use dbdyno_report::{
@@ -294,6 +295,7 @@ fn an_article_has_what_its_answer_rests_on() {
 #[test]
 fn a_large_run_stays_a_file_that_can_be_mailed() {
     let page = arms_html(&view(&large(48)));
+    assert_paths_have_places(&page);
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
 }
 
@@ -379,5 +381,6 @@ fn against_the_arm_before_there_is_no_history() {
     assert!(!told.contains('▅') && told.contains("each against the one before it"), "{told}");
     let view = view(&sample);
     assert!(!arms_html(&view).contains("class=\"picture\""));
+    assert_paths_have_places(&arms_html(&view));
     well_formed(&arms_svg(&view));
 }
