@@ -4,7 +4,9 @@
 //
 //   node pages.mjs [--pictures FOLDER] [NAME…]
 //
-// DBDYNO names the program, CHROMIUM the browser. Exit code 1: something is wrong.
+// DBDYNO names the program, SAMPLES the one that writes pages of made-up runs, which are looked at
+// as well where it is given (`cargo build -p dbdyno-report --examples`), CHROMIUM the browser. Exit
+// code 1: something is wrong.
 
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
@@ -13,7 +15,7 @@ import { parseArgs } from "node:util";
 import { launch } from "puppeteer-core";
 import { pageFaults, savePictures } from "./pages/checks.mjs";
 import { missedFaults } from "./pages/planted.mjs";
-import { PAGES, writtenPage } from "./pages/written.mjs";
+import { PAGES, samplePages, writtenPage } from "./pages/written.mjs";
 
 /** The page that faults are planted into: small, with a script. */
 const SMALL = "trace";
@@ -32,12 +34,13 @@ async function eachOf(all, work) {
 }
 
 /** Writes and looks at every page. */
-async function looked(browser, program, folder, { pictures, names }) {
-  const chosen = PAGES.filter(({ name }) => names.length === 0 || names.includes(name));
+async function looked(browser, program, folder, { pictures, names, samples }) {
+  const all = [...PAGES, ...(await samplePages(samples, folder))];
+  const chosen = all.filter(({ name }) => names.length === 0 || names.includes(name));
   const paths = [];
   let wrong = 0;
   await eachOf(chosen, async (page) => {
-    const path = await writtenPage(program, folder, page);
+    const path = page.path ?? (await writtenPage(program, folder, page));
     const faults = await pageFaults(browser, path, page);
     wrong += faults.length;
     paths.push([page, path]);
@@ -66,7 +69,8 @@ const { values, positionals: names } = parseArgs({
   options: { pictures: { type: "string" } },
   allowPositionals: true,
 });
-const { DBDYNO: program, CHROMIUM: executablePath = "/usr/bin/chromium" } = process.env;
+const { DBDYNO: program, SAMPLES: samples } = process.env;
+const { CHROMIUM: executablePath = "/usr/bin/chromium" } = process.env;
 const folder = await mkdtemp(join(tmpdir(), "dbdyno-pages-"));
 // Only pages of our own are opened, and a container seldom lets Chromium build its sandbox.
 const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
@@ -76,7 +80,7 @@ const timeout = 300_000;
 const browser = await launch({ executablePath, args, timeout, protocolTimeout: timeout });
 try {
   const [{ pages, wrong }, { planted, missed }] = await Promise.all([
-    looked(browser, program, folder, { ...values, names }),
+    looked(browser, program, folder, { ...values, names, samples }),
     tried(browser, program, folder),
   ]);
   say(`${pages} pages, ${wrong} faults; ${planted - missed} of ${planted} planted ones found`);

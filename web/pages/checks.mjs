@@ -5,19 +5,26 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import * as inside from "./inside.mjs";
+import { onPaper } from "./paper.mjs";
+import * as seen from "./seen.mjs";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** The success criteria of WCAG 2.1 at levels A and AA, as axe-core calls them. */
 const CRITERIA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
 const HEIGHT_PX = 900;
 
-/** How a page is looked at; the keyboard does not depend on colours. */
+/** How a page is looked at; the keyboard does not depend on colours, nor labels of drawings. */
+const WIDTHS = [480, 640, 800, 1000, 1600];
 const VIEWS = [
-  { width: 1280, scheme: "light", isScripted: true, keyboard: true, barriers: true },
+  {
+    ...{ width: 1280, widths: WIDTHS, scheme: "light" },
+    ...{ isScripted: true, keyboard: true, barriers: true },
+  },
   { width: 1280, scheme: "dark", isScripted: true, keyboard: false, barriers: true },
   { width: 390, scheme: "light", isScripted: true, keyboard: false, barriers: true },
   { width: 390, scheme: "dark", isScripted: true, keyboard: true, barriers: true },
   { width: 390, scheme: "light", isScripted: false, keyboard: false, barriers: false },
+  { width: 1280, scheme: "dark", isScripted: true, isPaper: true },
 ];
 
 const named = (check, faults) => faults.map((fault) => `${check}: ${fault}`);
@@ -45,6 +52,7 @@ async function opened(browser, path, { width, scheme, isScripted }) {
       request.abort();
     }
   });
+  await tab.evaluateOnNewDocument(seen.noteDrawnTexts);
   await tab.setViewport({ width, height: HEIGHT_PX });
   // Several tabs are looked at at once, and each as if it were in front.
   await tab.emulateFocusedPage(true);
@@ -180,6 +188,32 @@ async function keyboardFaults(tab) {
   return [...faults, ...(await mouseOnlyFaults(tab))];
 }
 
+/** What is seen and can be used once all is unfolded, at this width and at others. */
+async function seenFaults(tab, { width, widths = [] }) {
+  const found = named("contrast", await tab.evaluate(seen.contrastFaults));
+  found.push(...named("scroll", await tab.evaluate(seen.scrollFaults)));
+  found.push(...named("canvas", await tab.evaluate(seen.namelessFaults)));
+  found.push(...named("hover", await tab.evaluate(seen.hoverFaults)));
+  found.push(...named("legend", await tab.evaluate(seen.legendFaults)));
+  for (const one of [width, ...widths]) {
+    await tab.setViewport({ width: one, height: HEIGHT_PX });
+    await settled(tab);
+    const labels = await tab.evaluate(seen.labelFaults);
+    found.push(...named(one === width ? "label" : `label at ${one} px`, labels));
+  }
+  await tab.setViewport({ width, height: HEIGHT_PX });
+  await settled(tab);
+  return found;
+}
+
+/** What is wrong with the page on paper. */
+async function printedFaults(browser, path, view, pdf) {
+  const { tab, faults } = await opened(browser, path, view);
+  const found = await onPaper(tab, path, pdf);
+  await tab.close();
+  return [...faults, ...found];
+}
+
 /** What is wrong with the page as it is seen in one way. */
 async function viewFaults(browser, path, page, view) {
   const { tab, faults } = await opened(browser, path, view);
@@ -199,6 +233,7 @@ async function viewFaults(browser, path, page, view) {
     ...named("drawing", await tab.evaluate(inside.drawingFaults, canvases, frames)),
     ...named("overflow", await tab.evaluate(inside.overflowFaults)),
   ];
+  found.push(...(await seenFaults(tab, view)));
   found.push(...(await axeFaults(tab, view)));
   // A page may have more to show behind its links.
   const hidden = await tab.evaluate(inside.firstHiddenTarget);
@@ -206,6 +241,7 @@ async function viewFaults(browser, path, page, view) {
     await tab.evaluate((hash) => location.assign(hash), hidden);
     await settled(tab);
     found.push(...named("overflow", await tab.evaluate(inside.overflowFaults)));
+    found.push(...(await seenFaults(tab, { width: view.width })));
     found.push(...(await axeFaults(tab, view)));
   }
   await tab.close();
@@ -228,9 +264,12 @@ async function scriptlessFaults(browser, path, page, view) {
 export async function pageFaults(browser, path, page, views = VIEWS) {
   const faults = [];
   for (const view of views) {
-    const [place, found] = view.isScripted
-      ? [`${view.width} px, ${view.scheme}`, await viewFaults(browser, path, page, view)]
-      : ["without scripts", await scriptlessFaults(browser, path, page, view)];
+    const [place, look] = view.isPaper
+      ? ["on paper", () => printedFaults(browser, path, view)]
+      : view.isScripted
+        ? [`${view.width} px, ${view.scheme}`, () => viewFaults(browser, path, page, view)]
+        : ["without scripts", () => scriptlessFaults(browser, path, page, view)];
+    const found = await look();
     faults.push(...found.map((fault) => `${place}: ${fault}`));
   }
   return faults;
@@ -239,6 +278,10 @@ export async function pageFaults(browser, path, page, views = VIEWS) {
 /** Pictures of the page, unfolded, for people. */
 export async function savePictures(browser, path, start) {
   for (const view of VIEWS.filter(({ isScripted }) => isScripted)) {
+    if (view.isPaper) {
+      await printedFaults(browser, path, view, `${start}-paper.pdf`);
+      continue;
+    }
     const { tab } = await opened(browser, path, view);
     await tab.evaluate(inside.unfold);
     await settled(tab);

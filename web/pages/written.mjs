@@ -2,7 +2,7 @@
 // virtual time, so that they are the same on every host, but for one.
 
 import { execFile } from "node:child_process";
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -47,6 +47,18 @@ export const PAGES = [
     words: [
       ...["compare", "mock:?noise=0.01&sigma=0.02", "mock:?noise=0.01&sigma=0.06"],
       ...["--load", "point-query", "--clients", "1,2,4,8,16", ...SHORT, "--report"],
+    ],
+    tables: [...OF_TWO, "The rate over clients"],
+    canvases: 3,
+  },
+  {
+    // Ratios and percentiles over several powers of ten, and more counts of clients than have room.
+    name: "wide",
+    words: [
+      ...["compare", "mock:?noise=1&sigma=0.9&jitter=1"],
+      "mock:?noise=1&sigma=0.9&jitter=1&slow=40%",
+      ...["--load", "point-query", "--clients", "1,2,3,4,5,6,7,8,9,10,12,14,16,20,24,28,32"],
+      ...[...SHORT, "--report"],
     ],
     tables: [...OF_TWO, "The rate over clients"],
     canvases: 3,
@@ -144,4 +156,23 @@ export async function writtenPage(program, folder, page) {
     throw new Error(`dbdyno ${words.join(" ")} ended with ${code}: ${said}`);
   }
   return path;
+}
+
+/** Pages of made-up runs, which have what a run seldom has, as this program writes them. */
+export async function samplePages(program, folder) {
+  if (program === undefined) {
+    return [];
+  }
+  const place = join(folder, "samples");
+  await mkdir(place);
+  await new Promise((done, failed) => {
+    execFile(program, [place], (error) => (error === null ? done() : failed(error)));
+  });
+  // To look at the largest takes minutes.
+  const names = (await readdir(place)).sort().filter((name) => name !== "large.html");
+  return names.map((name) => ({
+    name: `sample ${name.replace(".html", "")}`,
+    path: join(place, name),
+    tables: ["Provenance"],
+  }));
 }
