@@ -149,7 +149,7 @@ fn table_name(table: &DataTable, above: &str) -> String {
 }
 
 /// Characters of the longest word that is not broken anywhere.
-const LONG_WORD: usize = 16;
+const LONG_WORD: usize = 24;
 /// Characters that a drawing and the space between two columns take.
 const OF_DRAWING: usize = 16;
 const OF_SPACE: usize = 2;
