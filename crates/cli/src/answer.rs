@@ -3,92 +3,100 @@
 use std::collections::BTreeSet;
 
 use dbdyno_model::{
-    Cell, CellComparison, CountComparison, CountVerdict, Gate, GateOutcome, Interval, Verdict,
+    Cell, CellComparison, Comparison, CountComparison, CountVerdict, EndedArm, Gate, GateOutcome,
+    Interval, RunPair, Verdict,
 };
+use dbdyno_report::GateResult;
 
 use crate::exit::Exit;
-use crate::findings::RunFindings;
-use crate::output;
 
-/// The answer to what was found, of all pairs together; what a gate says is told to whoever
-/// watches.
-pub(crate) fn exit_of_findings(found: &RunFindings<'_>, gate: Option<Gate>) -> Exit {
-    let pairs = found.judged_pairs();
-    let cells = pairs.iter().flat_map(|(_, of)| of.cells.iter().cloned());
-    let cells: Vec<CellComparison> = cells.collect();
-    let unmeasured: BTreeSet<Cell> = pairs
-        .iter()
-        .flat_map(|(pair, of)| pair.plan().cells_beside(of.cells.iter().map(|one| &one.cell)))
-        .collect();
-    if let Some(gate) = gate {
-        output::say_text(&told(gate, &cells, &unmeasured));
-    }
-    let counts = pairs.iter().flat_map(|(_, of)| of.counts.iter().cloned());
-    match (code_of(&cells, &counts.collect::<Vec<_>>(), gate), found) {
-        // An arm that ended has cells that nobody measured.
-        (Exit::Holds, RunFindings::All(_, all)) if !all.ended.is_empty() => Exit::CannotTell,
-        // So has a run that was interrupted.
-        (Exit::Holds, _) if gate.is_some() && !unmeasured.is_empty() => Exit::CannotTell,
-        (exit, _) => exit,
-    }
+/// What was found between pairs of arms, all of them together.
+pub(crate) struct JudgedCells {
+    cells: Vec<CellComparison>,
+    counts: Vec<CountComparison>,
+    /// Planned, and measured in no pair or not in each.
+    unmeasured: BTreeSet<Cell>,
+    /// Arms that ended on the way, which have cells that nobody measured.
+    ended: Vec<EndedArm>,
 }
 
-/// The answer to who looks at what is stored: only a gate has another than that it was shown.
-pub(crate) fn exit_of_look(found: &RunFindings<'_>, gate: Option<Gate>) -> Exit {
-    gate.map_or(Exit::Holds, |gate| exit_of_findings(found, Some(gate)))
-}
-
-/// What a gate says, with the cells that are the reason.
-fn told(gate: Gate, cells: &[CellComparison], unmeasured: &BTreeSet<Cell>) -> String {
-    let outcome = gate.judge_all(cells);
-    let shown = |cell: &CellComparison| {
-        let Interval { low, high, .. } = cell.rqps;
-        let open = matches!(gate.judge_interval(cell.rqps), GateOutcome::CannotTell);
-        let why = match outcome {
-            GateOutcome::CannotTell if !open => ", but nothing rests on it",
-            _ => "",
-        };
-        format!("{} at {low:.3} to {high:.3}{why}", cell.cell)
-    };
-    let reasons: Vec<String> =
-        cells.iter().filter(|cell| gate.judge_cell(cell) == outcome).map(shown).collect();
-    match outcome {
-        GateOutcome::Holds => match unmeasured.first() {
-            None => format!("gate   {gate} holds"),
-            Some(first) => {
-                let others = match unmeasured.len() - 1 {
-                    0 => " was".to_owned(),
-                    more => format!(" and {more} more were"),
-                };
-                format!("gate   {gate} is open: {first}{others} planned and not measured")
-            }
-        },
-        GateOutcome::Fails => format!("gate   {gate} fails: {}", reasons.join("; ")),
-        GateOutcome::CannotTell if reasons.is_empty() => {
-            format!("gate   {gate} is open: no rates were measured")
+impl JudgedCells {
+    /// What these pairs say, beside arms that ended.
+    pub(crate) fn new(pairs: &[(RunPair<'_>, &Comparison)], ended: &[EndedArm]) -> JudgedCells {
+        let unmeasured = pairs
+            .iter()
+            .flat_map(|(pair, of)| pair.plan().cells_beside(of.cells.iter().map(|one| &one.cell)));
+        JudgedCells {
+            cells: pairs.iter().flat_map(|(_, of)| of.cells.iter().cloned()).collect(),
+            counts: pairs.iter().flat_map(|(_, of)| of.counts.iter().cloned()).collect(),
+            unmeasured: unmeasured.collect(),
+            ended: ended.to_vec(),
         }
-        GateOutcome::CannotTell => format!("gate   {gate} is open: {}", reasons.join("; ")),
     }
-}
 
-/// The answer to a comparison. Without a gate, any decided verdict is an answer.
-fn code_of(cells: &[CellComparison], counts: &[CountComparison], gate: Option<Gate>) -> Exit {
-    if let Some(gate) = gate {
-        return match gate.judge_all(cells) {
-            GateOutcome::Holds => Exit::Holds,
-            GateOutcome::Fails => Exit::Fails,
-            GateOutcome::CannotTell => Exit::CannotTell,
+    /// The exit code without a gate: any decided verdict is an answer.
+    pub(crate) fn exit(&self) -> Exit {
+        match exit_of_verdicts(&self.cells, &self.counts) {
+            Exit::Holds if !self.ended.is_empty() => Exit::CannotTell,
+            exit => exit,
+        }
+    }
+
+    /// What a gate says, with what is the reason. A cell that was planned and that nobody measured
+    /// leaves it open.
+    pub(crate) fn gate_result(&self, gate: Gate) -> GateResult {
+        let (outcome, says) = match gate.judge_all(&self.cells) {
+            GateOutcome::Holds => match self.missing() {
+                Some(missing) => (GateOutcome::CannotTell, format!("is open: {missing}")),
+                None => (GateOutcome::Holds, "holds".to_owned()),
+            },
+            GateOutcome::Fails => {
+                (GateOutcome::Fails, format!("fails: {}", self.reasons(gate, GateOutcome::Fails)))
+            }
+            GateOutcome::CannotTell if self.cells.is_empty() => {
+                (GateOutcome::CannotTell, "is open: no rates were measured".to_owned())
+            }
+            GateOutcome::CannotTell => {
+                let reasons = self.reasons(gate, GateOutcome::CannotTell);
+                (GateOutcome::CannotTell, format!("is open: {reasons}"))
+            }
         };
+        GateResult { name: gate.to_string(), outcome, sentence: format!("{gate} {says}") }
     }
-    let undecided = cells.iter().any(|cell| cell.verdict == Verdict::Undecided);
-    if cells.is_empty() && !counts.is_empty() {
-        let undecided = counts.iter().any(is_open);
-        return if undecided { Exit::CannotTell } else { Exit::Holds };
+
+    /// The cells of which the gate says this, with their intervals.
+    fn reasons(&self, gate: Gate, outcome: GateOutcome) -> String {
+        let cells = self.cells.iter().filter(|cell| gate.judge_cell(cell) == outcome);
+        let cells = cells.map(|cell| {
+            let Interval { low, high, .. } = cell.rqps;
+            let is_straddled = gate.judge_interval(cell.rqps) == GateOutcome::CannotTell;
+            let is_withheld = outcome == GateOutcome::CannotTell && !is_straddled;
+            let why = if is_withheld { ", but nothing rests on it" } else { "" };
+            format!("{} at {low:.3} to {high:.3}{why}", cell.cell)
+        });
+        cells.collect::<Vec<String>>().join("; ")
     }
-    if undecided || cells.is_empty() { Exit::CannotTell } else { Exit::Holds }
+
+    /// What nobody measured, if there is something.
+    fn missing(&self) -> Option<String> {
+        if let Some(ended) = self.ended.first() {
+            return Some(format!("{} ended before the run did: {}", ended.arm, ended.why));
+        }
+        let first = self.unmeasured.first()?;
+        let others = match self.unmeasured.len() - 1 {
+            0 => " was".to_owned(),
+            more => format!(" and {more} more were"),
+        };
+        Some(format!("{first}{others} planned and not measured"))
+    }
 }
 
-/// Where nothing else was measured the counts are the answer.
-fn is_open(count: &CountComparison) -> bool {
-    count.verdict == CountVerdict::Undecided
+/// The answer of verdicts; of counts where nothing else was measured.
+fn exit_of_verdicts(cells: &[CellComparison], counts: &[CountComparison]) -> Exit {
+    let is_open = if cells.is_empty() && !counts.is_empty() {
+        counts.iter().any(|count| count.verdict == CountVerdict::Undecided)
+    } else {
+        cells.is_empty() || cells.iter().any(|cell| cell.verdict == Verdict::Undecided)
+    };
+    if is_open { Exit::CannotTell } else { Exit::Holds }
 }

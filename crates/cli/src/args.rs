@@ -474,7 +474,7 @@ pub(crate) enum ToldFormat {
     Markdown,
     /// Annotations of a GitHub workflow; the summary is appended to the file GITHUB_STEP_SUMMARY
     Github,
-    /// JUnit XML: each cell is a test case, which fails if the gate fails
+    /// JUnit XML: each cell is a test case, and so is the gate
     Junit,
     /// A line for each round, for benchstat
     Benchfmt,

@@ -1,10 +1,10 @@
 //! What continuous integration is told, and where.
 
 use dbdyno_model::{Comparison, Gate, RunPair};
-use dbdyno_report::{GateCheck, View};
+use dbdyno_report::{CheckSuite, GateCheck, GateResult, View};
 
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, output};
 
 /// Where a workflow of GitHub wants its summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -26,10 +26,16 @@ pub(crate) fn gate_check(
     }
 }
 
+/// What a summary says: the gate first, where there is one.
+pub(crate) fn workflow_summary(gate: Option<&GateResult>, markdown: &str) -> String {
+    let gate = gate.map(dbdyno_report::gate_markdown).unwrap_or_default();
+    output::sanitize_text(&format!("{gate}{markdown}")).into_owned()
+}
+
 /// Annotations for stdout; the summary is appended where the workflow wants it, or stands behind
 /// them where none runs.
-pub(crate) fn github_output(all: &[GateCheck], summary: &str) -> Result<String, Failure> {
-    let annotations = dbdyno_report::github_annotations(all);
+pub(crate) fn github_output(checks: &[CheckSuite], summary: &str) -> Result<String, Failure> {
+    let annotations = dbdyno_report::github_annotations(checks);
     let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
         return Ok(format!("{annotations}\n{summary}"));
     };

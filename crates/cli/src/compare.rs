@@ -17,7 +17,7 @@ use crate::findings::RunFindings;
 use crate::once::Once;
 use crate::progress::Ticker;
 use crate::values::{Side, read_side};
-use crate::{answer, arms, explanation, files, login, origin, output, plan, session, until};
+use crate::{arms, explanation, files, login, origin, output, plan, session, until};
 
 /// Compares servers, or two stored runs.
 pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
@@ -182,7 +182,7 @@ pub(crate) fn present_run(
         RunFindings::Pair(pair, comparison) => explanation::is_possible(*pair, comparison),
         RunFindings::All(..) => false,
     };
-    let answer = answer::exit_of_findings(&found, gate);
+    let answer = found.exit(gate);
     if told.format == ToldFormat::Text {
         say_what_next(run, is_open, report);
         if is_explainable {
@@ -262,5 +262,5 @@ fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit
         dbdyno_judge::compare_stored(base.as_run_pair(), test.as_run_pair(), flags.budget)?;
     let found = RunFindings::Pair(test.as_run_pair(), Box::new(comparison));
     found.print(flags.gate, &flags.told)?;
-    Ok(answer::exit_of_look(&found, flags.gate))
+    Ok(found.exit_of_look(flags.gate))
 }

@@ -1,5 +1,7 @@
 //! Exit codes. They are part of the contract: see `docs/CONTRACT.md`.
 
+use dbdyno_model::GateOutcome;
+
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -16,6 +18,15 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// What a gate says, as the end of the program.
+    pub(crate) fn of_gate(outcome: GateOutcome) -> Exit {
+        match outcome {
+            GateOutcome::Holds => Exit::Holds,
+            GateOutcome::Fails => Exit::Fails,
+            GateOutcome::CannotTell => Exit::CannotTell,
+        }
+    }
+
     /// The number that the shell sees.
     pub(crate) fn code(self) -> u8 {
         match self {

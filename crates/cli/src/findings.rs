@@ -12,12 +12,14 @@
 use std::path::Path;
 
 use dbdyno_model::{ArmsComparison, Comparison, Gate, Run, RunPair};
-use dbdyno_report::{ArmsDetail, ArmsView, CellOrder, GateCheck, Section, View};
+use dbdyno_report::{ArmsDetail, ArmsView, CellOrder, CheckSuite, GateCheck, Section, View};
 use dbdyno_store::Store;
 
+use crate::answer::JudgedCells;
 use crate::args::{self, PrintFlags, ToldFormat};
 use crate::arms::{self, RunSelection};
 use crate::ci;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 use crate::screen::text_style;
@@ -80,9 +82,13 @@ impl<'r> RunFindings<'r> {
             ToldFormat::Markdown => self.markdown(&sections, told.all, order),
             ToldFormat::Github => {
                 let markdown = self.markdown(&sections, told.all, order);
-                ci::github_output(&self.checked(gate), &output::sanitize_text(&markdown))?
+                let result = gate.map(|gate| self.judged_cells().gate_result(gate));
+                ci::github_output(
+                    &self.checks(gate),
+                    &ci::workflow_summary(result.as_ref(), &markdown),
+                )?
             }
-            ToldFormat::Junit => dbdyno_report::junit_report(&self.checked(gate)),
+            ToldFormat::Junit => dbdyno_report::junit_report(&self.checks(gate)),
             ToldFormat::Benchfmt => dbdyno_report::benchfmt_report(&self.checked(gate)),
         };
         output::print_answer(&text, told.format, told.color)
@@ -168,6 +174,36 @@ impl<'r> RunFindings<'r> {
             Some(view) => dbdyno_report::csv(&view),
             None => dbdyno_report::arms_csv(&self.beside_each_other(CellOrder::Groups)),
         }
+    }
+
+    /// The answer to what was found, of all pairs together; what a gate says is told to whoever
+    /// watches.
+    pub(crate) fn exit(&self, gate: Option<Gate>) -> Exit {
+        let cells = self.judged_cells();
+        let Some(gate) = gate else { return cells.exit() };
+        let result = cells.gate_result(gate);
+        output::say_text(&output::labelled_line("gate", &result.sentence));
+        Exit::of_gate(result.outcome)
+    }
+
+    /// The answer to who looks at what is stored: only a gate has another than that it was shown.
+    pub(crate) fn exit_of_look(&self, gate: Option<Gate>) -> Exit {
+        gate.map_or(Exit::Holds, |gate| self.exit(Some(gate)))
+    }
+
+    /// All pairs together, and arms that ended.
+    fn judged_cells(&self) -> JudgedCells {
+        let ended = match self {
+            RunFindings::Pair(..) => &[],
+            RunFindings::All(_, all) => all.ended.as_slice(),
+        };
+        JudgedCells::new(&self.judged_pairs(), ended)
+    }
+
+    /// The gate and each cell as checks.
+    fn checks(&self, gate: Option<Gate>) -> Vec<CheckSuite> {
+        let result = gate.map(|gate| self.judged_cells().gate_result(gate));
+        dbdyno_report::comparison_checks(&self.checked(gate), result.as_ref())
     }
 
     /// Each pair of arms against the gate.

@@ -3,22 +3,18 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_judge::history::{
-    self, DecimalMark, FileAsked, Gathering, HistoryQuestion, LEFT_OUT, OrderAsked, UNREAD,
-};
+use dbdyno_document::markdown;
+use dbdyno_judge::history::{self, DecimalMark, FileAsked, Gathering, HistoryQuestion, OrderAsked};
 use dbdyno_lab::input;
-use dbdyno_model::{
-    BenchmarkHistory as Told, Better, HistorySeries, Severity, Shift, ShiftWeight, Slide,
-    USUAL_BUDGET_TEXT, Warning,
-};
-use dbdyno_report::HistoryExtent;
+use dbdyno_model::{BenchmarkHistory, Better, HistoryGateAnswer, USUAL_BUDGET_TEXT};
+use dbdyno_report::{CheckSuite, HistoryExtent};
 use dbdyno_store::StoreError;
 
-use crate::args::{Format, Place, Shape};
+use crate::args::{Color, Format, Place, Shape, ToldFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::values::parse_share;
-use crate::{output, session};
+use crate::{ci, output, session};
 
 /// A file of figures is not larger than this.
 const FILE_MOST: u64 = 64 << 20;
@@ -82,14 +78,31 @@ pub(crate) struct History {
     /// level, or a run cannot be read; else 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub gate: Option<u32>,
-    /// In text: print every series, also those without a change
+    /// In text, and in a workflow's summary: print every series, also those without a change
     #[arg(long)]
     pub all: bool,
     /// Also write a page with charts to this file
     #[arg(long, short, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
-    #[command(flatten)]
-    pub shape: Shape,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = HistoryFormat::Text)]
+    pub format: HistoryFormat,
+    /// Colour in text: never, always, or only on a terminal (NO_COLOR is honoured)
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// The shapes of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HistoryFormat {
+    Text,
+    Json,
+    Csv,
+    Markdown,
+    /// Annotations of a GitHub workflow; the summary is appended to the file GITHUB_STEP_SUMMARY
+    Github,
+    /// JUnit XML: each series is a test case, and so is the gate
+    Junit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -164,133 +177,60 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
             gathering.into_history(&store.path().display().to_string())?
         }
     };
-    let is_whole = flags.all || flags.shape.format != Format::Text;
-    let extent = if is_whole { HistoryExtent::Whole } else { HistoryExtent::Changes };
-    output::print_document(
-        flags.shape,
-        || dbdyno_report::history_document(&told, extent),
-        || dbdyno_report::history_json(&told),
-    )?;
+    let answer = flags.gate.map(|latest| history::judge_gate(&told, latest as usize));
+    print(&told, answer.as_ref(), flags)?;
     if let Some(path) = &flags.output {
         output::write_page(path, dbdyno_report::history_html(&told))?;
     }
-    let Some(latest) = flags.gate else { return Ok(Exit::Holds) };
-    let latest = latest as usize;
-    let exit = judge(&told, latest);
-    match exit {
-        Exit::Fails => output::say_lines(&gate_failures(&told, latest)),
-        Exit::CannotTell => {
-            let directions = unknown_directions(&told, latest);
-            directions.iter().for_each(|why| output::say_lines(why));
-            latest_doubts(&told).iter().for_each(|why| output::say_lines(why));
+    let Some(answer) = answer else { return Ok(Exit::Holds) };
+    let sentences = dbdyno_report::history_gate_sentences(&told, &answer);
+    sentences.iter().for_each(|why| output::say_lines(&output::labelled_line("gate", why)));
+    Ok(Exit::of_gate(answer.outcome))
+}
+
+/// Prints the history, and what a gate says of it, in the shape that was asked for.
+fn print(
+    told: &BenchmarkHistory,
+    answer: Option<&HistoryGateAnswer>,
+    flags: &History,
+) -> Result<(), Failure> {
+    let is_short = [HistoryFormat::Text, HistoryFormat::Github].contains(&flags.format);
+    let is_whole = flags.all || !is_short;
+    let extent = if is_whole { HistoryExtent::Whole } else { HistoryExtent::Changes };
+    let format = match flags.format {
+        HistoryFormat::Text => Format::Text,
+        HistoryFormat::Json => Format::Json,
+        HistoryFormat::Csv => Format::Csv,
+        HistoryFormat::Markdown => Format::Markdown,
+        HistoryFormat::Github => {
+            let document = dbdyno_report::history_document(told, extent);
+            let gate = answer.map(|answer| dbdyno_report::history_gate_result(told, answer));
+            let summary =
+                ci::workflow_summary(gate.as_ref(), &markdown::render_document(&document));
+            let text = ci::github_output(&checks(told, answer, flags), &summary)?;
+            return output::print_answer(&text, ToldFormat::Github, flags.color);
         }
-        _ => output::say_lines(&format!(
-            "gate   holds: no change to the worse alarms among the latest {latest} values"
-        )),
-    }
-    Ok(exit)
-}
-
-/// The changes that let a gate fail: the latest of the first series that has one, and how many more
-/// series have.
-fn gate_failures(told: &Told, latest: usize) -> String {
-    let mut failing =
-        told.series.iter().filter(|series| !is_assumed(series)).filter_map(|series| {
-            let worse = alarms(series, latest).filter(|shift| series.is_worse(shift.size.estimate));
-            Some((series, worse.last()?))
-        });
-    let Some((series, shift)) = failing.next() else { return "gate   fails".to_owned() };
-    let change = dbdyno_report::shift_phrase(series, shift);
-    let more = match failing.count() {
-        0 => String::new(),
-        more => format!(", and {more} more series change to the worse"),
+        HistoryFormat::Junit => {
+            let text = dbdyno_report::junit_report(&checks(told, answer, flags));
+            return output::print_answer(&text, ToldFormat::Junit, flags.color);
+        }
     };
-    format!("gate   fails: {:?}: {change}{more}", series.name)
+    output::print_document(
+        Shape { format, color: flags.color },
+        || dbdyno_report::history_document(told, extent),
+        || dbdyno_report::history_json(told, answer),
+    )
 }
 
-/// One change to the worse fails; one series that cannot show any leaves a doubt, and so does one
-/// that slides to the worse or whose latest runs tell nothing, and a run that cannot be read.
-/// Where the direction is assumed, any change is a doubt: it may be to the worse.
-///
-/// It takes some values of a new level to prove it, so that a change is never within the very
-/// latest ones; what first alarmed with one of them is as new.
-fn judge(told: &Told, latest: usize) -> Exit {
-    let fails = told.series.iter().any(|series| {
-        !is_assumed(series)
-            && alarms(series, latest).any(|shift| series.is_worse(shift.size.estimate))
-    });
-    let slides = told.series.iter().any(|series| {
-        !is_assumed(series) && slides(series, latest).any(|slide| series.is_worse(slide.size))
-    });
-    let mut warnings = told.series.iter().flat_map(|series| &series.warnings).chain(&told.warnings);
-    let lack = warnings.any(|one| ["too-short", LEFT_OUT, UNREAD].contains(&one.code.as_str()));
-    let is_untold = told.series.iter().any(|series| latest_doubt(series).is_some());
-    let is_open = slides || lack || is_untold || unknown_directions(told, latest).is_some();
-    match (fails, is_open) {
-        (true, _) => Exit::Fails,
-        (false, true) => Exit::CannotTell,
-        (false, false) => Exit::Holds,
-    }
-}
-
-/// What is not known of the latest runs of a series: they have no figure, or figures that are far
-/// to the worse and too few to be a level.
-fn latest_doubt(series: &HistorySeries) -> Option<&Warning> {
-    let is_assumed = is_assumed(series);
-    series.warnings.iter().find(|warning| warning.is_latest_doubt(is_assumed))
-}
-
-/// The series of which the latest runs leave a doubt, and the doubt of the first.
-fn latest_doubts(told: &Told) -> Option<String> {
-    let mut open = told.series.iter().filter_map(|series| Some((series, latest_doubt(series)?)));
-    let (first, doubt) = open.next()?;
-    let more = match open.count() {
-        0 => String::new(),
-        more => format!(" ({more} more series leave such a doubt)"),
-    };
-    Some(format!("gate   cannot tell: {:?}: {}{more}", first.name, doubt.text))
-}
-
-/// Whether nothing says which direction of the figure is good.
-fn is_assumed(series: &HistorySeries) -> bool {
-    let mut warnings = series.warnings.iter();
-    warnings.any(|warning| warning.code == "direction" && warning.severity == Severity::Caution)
-}
-
-/// The alarms that a gate on so many of the latest values looks at.
-fn alarms(series: &HistorySeries, latest: usize) -> impl Iterator<Item = &Shift> {
-    let from = series.points.len().saturating_sub(latest);
-    let shifts = series.changes.shifts.iter().zip(&series.first_alarmed);
-    let new = shifts.filter(move |(shift, found)| {
-        (shift.first >= from || found.is_some_and(|with| with > from))
-            && shift.weight == ShiftWeight::Alarm
-    });
-    new.map(|(shift, _)| shift)
-}
-
-/// The slides that reach into so many of the latest values.
-fn slides(series: &HistorySeries, latest: usize) -> impl Iterator<Item = &Slide> {
-    let from = series.points.len().saturating_sub(latest);
-    series.changes.slides.iter().filter(move |slide| slide.to > from)
-}
-
-/// That a figure changed of which nobody knows whether that is to the worse, and what says it.
-fn unknown_directions(told: &Told, latest: usize) -> Option<String> {
-    let mut open = told.series.iter().filter(|series| {
-        is_assumed(series)
-            && (alarms(series, latest).next().is_some() || slides(series, latest).next().is_some())
-    });
-    let first = open.next()?;
-    let more = match open.count() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    Some(format!(
-        "gate   cannot tell: {:?}{more} changed, and nothing says whether more of it is better; say \
-         --better higher or --better lower, with --metric {:?} where other figures have the other \
-         direction",
-        first.name, first.metric
-    ))
+/// The series and the gate as checks, at the file that they are of.
+fn checks(
+    told: &BenchmarkHistory,
+    answer: Option<&HistoryGateAnswer>,
+    flags: &History,
+) -> Vec<CheckSuite> {
+    let path = flags.file.as_ref().filter(|path| path.as_os_str() != "-");
+    let file = path.map(|path| path.display().to_string());
+    dbdyno_report::history_checks(told, answer, file.as_deref())
 }
 
 /// The name and the text of a file, or of stdin.
@@ -347,17 +287,13 @@ fn parse_superiority(text: &str) -> Result<f64, String> {
 }
 
 #[cfg(test)]
-mod kinds;
-
-#[cfg(test)]
 mod tests {
-    use dbdyno_model::latest_doubt::{
-        LAPSED_ALARM, LATEST_FAR, LATEST_MISSING, MODE_SHIFT, SMALL_STEPS, SPREAD_SHIFT,
-        UNPROVED_STEP, WORK_GONE,
+    use dbdyno_model::{
+        ChangeScale, GateOutcome, HistoryPoint, HistorySeries, Interval, NullKind, SeriesChanges,
+        Severity, Shift, ShiftWeight, Slide, Warning,
     };
 
     use super::*;
-    use dbdyno_model::{ChangeScale, HistoryPoint, Interval, NullKind, SeriesChanges};
 
     #[test]
     fn what_a_spreadsheet_writes_is_text() {
@@ -369,15 +305,28 @@ mod tests {
         assert_eq!(read(&path).unwrap().1.trim_start_matches('\u{feff}'), text);
     }
 
-    /// A series with a change to the worse at 30 of 40 values, or without any.
-    fn series(is_worse: bool) -> HistorySeries {
+    /// What a gate says of a series of this kind, if it looks at the latest ten of 40 values.
+    const KINDS: [(&str, GateOutcome); 9] = [
+        ("calm", GateOutcome::Holds),
+        ("worse", GateOutcome::Fails),
+        ("worse long ago", GateOutcome::Holds),
+        ("better", GateOutcome::Holds),
+        ("slides to the worse", GateOutcome::CannotTell),
+        ("slides to the better", GateOutcome::Holds),
+        ("too short", GateOutcome::CannotTell),
+        ("far at its end", GateOutcome::CannotTell),
+        ("changes in an unknown direction", GateOutcome::CannotTell),
+    ];
+
+    fn series(kind: &str) -> HistorySeries {
+        let size = if kind == "better" { 0.05 } else { -0.05 };
         let shift = Shift {
-            first: 30,
-            earliest: 30,
-            latest: 30,
+            first: if kind == "worse long ago" { 10 } else { 35 },
+            earliest: 35,
+            latest: 35,
             p_value: 0.001,
             null: NullKind::Permutation,
-            size: Interval { estimate: -0.05, low: -0.06, high: -0.04 },
+            size: Interval { estimate: size, low: size - 0.01, high: size + 0.01 },
             before: 100.0,
             after: 95.0,
             superiority: 1.0,
@@ -385,117 +334,94 @@ mod tests {
         };
         let point = HistoryPoint {
             unix_ms: None,
-            label: String::new(),
+            label: "\"<1>".to_owned(),
             version: String::new(),
-            value: 100.0,
+            value: 1.0,
+        };
+        let steps = ["worse", "worse long ago", "better", "changes in an unknown direction"];
+        let shifts: Vec<Shift> = steps.contains(&kind).then_some(shift).into_iter().collect();
+        let slide = match kind {
+            "slides to the worse" => Some(-0.1),
+            "slides to the better" => Some(0.1),
+            _ => None,
+        };
+        let warning = match kind {
+            "too short" => Some("too-short"),
+            "far at its end" => Some("latest-far"),
+            "changes in an unknown direction" => Some("direction"),
+            _ => None,
         };
         HistorySeries {
-            name: String::new(),
+            name: format!("<{kind}>\u{1b}::error::"),
             about: String::new(),
-            metric: String::new(),
+            metric: kind.to_owned(),
             better: Better::Higher,
             scale: ChangeScale::Share,
             points: vec![point; 40],
+            causes: vec![Vec::new(); shifts.len()],
+            first_found: vec![None; shifts.len()],
+            first_alarmed: vec![None; shifts.len()],
             changes: SeriesChanges {
-                shifts: is_worse.then_some(shift).into_iter().collect(),
+                shifts,
+                slides: slide.map(|size| Slide { from: 5, to: 40, size }).into_iter().collect(),
                 ..SeriesChanges::default()
             },
-            causes: Vec::new(),
-            first_found: is_worse.then_some(Some(34)).into_iter().collect(),
-            first_alarmed: is_worse.then_some(Some(36)).into_iter().collect(),
             lapsed: Vec::new(),
             e_divisive: None,
-            warnings: Vec::new(),
+            warnings: warning
+                .map(|code| Warning::new(Severity::Caution, code, "a & b"))
+                .into_iter()
+                .collect(),
         }
     }
 
-    fn gated(series: HistorySeries, of_whole: &[&str], of_series: &[&str], latest: usize) -> Exit {
-        let warnings = |codes: &[&str]| -> Vec<Warning> {
-            codes.iter().map(|code| Warning::new(Severity::Caution, code, "text")).collect()
-        };
-        let told = Told {
-            source: String::new(),
-            budget: 0.02,
-            superiority: 0.9,
-            alpha: 0.01,
-            series: vec![HistorySeries { warnings: warnings(of_series), ..series }],
-            warnings: warnings(of_whole),
-        };
-        judge(&told, latest)
-    }
-
-    /// The change is at 30 of 40 values, was first found with 34 and alarmed with 36.
+    /// A series of each kind beside one of each kind, with or without a run that cannot be read:
+    /// whoever reads the exit code, a report of tests, the annotations or the JSON reads the same.
     #[test]
-    fn a_gate_looks_at_the_latest_values() {
-        assert_eq!(gated(series(true), &[], &[], 10), Exit::Fails);
-        assert_eq!(gated(series(true), &[], &[], 5), Exit::Fails);
-        assert_eq!(gated(series(true), &[], &[], 4), Exit::Holds, "known for five runs");
-        let mut tonight = series(true);
-        tonight.first_alarmed = vec![Some(40)];
-        assert_eq!(gated(tonight.clone(), &[], &[], 1), Exit::Fails, "found with the latest run");
-        tonight.first_alarmed = vec![None];
-        assert_eq!(gated(tonight, &[], &[], 9), Exit::Holds, "known for long");
-        assert_eq!(gated(series(false), &[], &[], 10), Exit::Holds);
-    }
-
-    #[test]
-    fn a_gate_is_open_where_a_level_slides_to_the_worse() {
-        let sliding = |to: usize, size: f64| {
-            let mut series = series(false);
-            series.changes.slides = vec![Slide { from: 10, to, size }];
-            gated(series, &[], &[], 5)
-        };
-        assert_eq!(sliding(40, -0.1), Exit::CannotTell);
-        assert_eq!(sliding(40, 0.1), Exit::Holds);
-        assert_eq!(sliding(30, -0.1), Exit::Holds, "it has ended");
-    }
-
-    /// A change in either direction may be to the worse; without one there is nothing to know.
-    #[test]
-    fn a_gate_passes_no_change_whose_direction_is_assumed() {
-        let assumed = |series: HistorySeries| {
-            let text = Warning::new(Severity::Caution, "direction", "text");
-            let told = Told {
-                source: String::new(),
+    fn all_formats_agree_with_the_exit_code() {
+        let mut ends = std::collections::BTreeSet::new();
+        for ((first, second), is_left_out) in KINDS
+            .iter()
+            .flat_map(|first| KINDS.iter().map(move |second| (first, second)))
+            .flat_map(|pair| [(pair, false), (pair, true)])
+        {
+            let left_out = Warning::new(Severity::Caution, history::LEFT_OUT, "1 run, <unread>");
+            let told = BenchmarkHistory {
+                source: "\"a\" & b.csv".to_owned(),
                 budget: 0.02,
                 superiority: 0.9,
                 alpha: 0.01,
-                series: vec![HistorySeries { warnings: vec![text], ..series }],
-                warnings: Vec::new(),
+                series: vec![series(first.0), series(second.0)],
+                warnings: is_left_out.then_some(left_out).into_iter().collect(),
             };
-            (judge(&told, 10), unknown_directions(&told, 10))
-        };
-        let turned = HistorySeries { better: Better::Lower, ..series(true) };
-        for changed in [series(true), turned] {
-            let (exit, why) = assumed(HistorySeries { metric: "x".to_owned(), ..changed });
-            assert_eq!(exit, Exit::CannotTell);
-            let why = why.unwrap();
-            assert!(why.contains("--better") && why.contains("--metric \"x\""), "{why}");
+            let expected = match (first.1, second.1, is_left_out) {
+                (GateOutcome::Fails, _, _) | (_, GateOutcome::Fails, _) => 1,
+                (GateOutcome::Holds, GateOutcome::Holds, false) => 0,
+                _ => 3,
+            };
+            let answer = history::judge_gate(&told, 10);
+            let code = Exit::of_gate(answer.outcome).code();
+            assert_eq!(code, expected, "{first:?} {second:?} {is_left_out}");
+            ends.insert(code);
+            let checks = dbdyno_report::history_checks(&told, Some(&answer), Some("b.csv"));
+            let junit = dbdyno_report::junit_report(&checks);
+            let [failures, errors] = ["<failure ", "<error "].map(|one| junit.matches(one).count());
+            assert_eq!((failures > 0, errors > 0), (code == 1, code == 3), "{junit}");
+            let (gate, rest) = junit.split_once("</testcase>").unwrap();
+            assert!(gate.contains("name=\"--gate 10\""), "{gate}");
+            let own = (gate.contains("<failure "), gate.contains("<error "));
+            assert_eq!(own, (code == 1, code == 3), "{gate}");
+            assert!(!rest.contains("<error "), "of a part the whole answers: {rest}");
+            let github = dbdyno_report::github_annotations(&checks);
+            assert_eq!(github.lines().any(|line| line.starts_with("::error ")), code == 1);
+            assert_eq!(github.lines().count(), 3, "no name makes up a command: {github}");
+            let json = dbdyno_report::history_json(&told, Some(&answer));
+            let outcome = ["holds", "fails", "", "cannot-tell"][usize::from(code)];
+            assert!(json.contains(&format!("\"outcome\": \"{outcome}\"")), "{json}");
+            let sentences = dbdyno_report::history_gate_sentences(&told, &answer);
+            let word = ["holds: ", "fails: ", "", "cannot tell: "][usize::from(code)];
+            assert!(!sentences.is_empty() && sentences.iter().all(|one| one.starts_with(word)));
         }
-        assert_eq!(assumed(series(false)), (Exit::Holds, None));
-        let sliding = |size: f64| {
-            let mut series = series(false);
-            series.changes.slides = vec![Slide { from: 10, to: 40, size }];
-            assumed(series).0
-        };
-        assert_eq!((sliding(0.1), sliding(-0.1)), (Exit::CannotTell, Exit::CannotTell));
-    }
-
-    /// A gap in the middle is a run fewer; a gap at the end is the run that was asked about.
-    #[test]
-    fn a_gate_is_open_where_the_latest_run_is_missing() {
-        assert_eq!(gated(series(false), &[], &[LEFT_OUT], 10), Exit::CannotTell);
-        assert_eq!(gated(series(false), &[UNREAD], &[], 10), Exit::CannotTell);
-        assert_eq!(gated(series(true), &[], &[LEFT_OUT], 10), Exit::Fails);
-        assert_eq!(gated(series(false), &["short-runs"], &[], 10), Exit::Holds);
-        assert_eq!(gated(series(false), &[LEFT_OUT], &[], 10), Exit::CannotTell);
-        assert_eq!(gated(series(false), &[], &["too-short"], 10), Exit::CannotTell);
-        assert_eq!(gated(series(false), &[], &[LATEST_MISSING], 10), Exit::CannotTell);
-        for code in [LAPSED_ALARM, LATEST_FAR, SPREAD_SHIFT, UNPROVED_STEP, SMALL_STEPS, WORK_GONE]
-        {
-            assert_eq!(gated(series(false), &[], &[code], 10), Exit::CannotTell);
-        }
-        assert_eq!(gated(series(false), &[], &[MODE_SHIFT], 10), Exit::CannotTell);
-        assert_eq!(gated(series(true), &[], &[LATEST_MISSING], 10), Exit::Fails);
+        assert_eq!(ends.into_iter().collect::<Vec<_>>(), [0, 1, 3]);
     }
 }

@@ -11,7 +11,7 @@ use crate::arms::{self};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::findings::RunFindings;
-use crate::{answer, output, plan, session};
+use crate::{output, plan, session};
 
 /// Lists the stored runs, newest first.
 pub(crate) fn list_runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
@@ -90,7 +90,7 @@ pub(crate) fn show_run(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let (run, selection) = arms::load_selection(&store, &flags.run, flags.arm.as_deref(), against)?;
     let found = RunFindings::from_selection(&store, &run, selection)?;
     found.print(flags.gate, &flags.told)?;
-    Ok(answer::exit_of_look(&found, flags.gate))
+    Ok(found.exit_of_look(flags.gate))
 }
 
 /// Writes a stored run as an HTML file, or in a shape without a script.

@@ -5,6 +5,7 @@
 //!                             │      ├──► markdown   for a pull request
 //!                             │      └──► html       elements of a page; its head
 //!                             └ DataTable ─► csv     the columns that have a machine's name
+//!   checks of `report` ──► workflow   commands that a runner of GitHub reads
 //! ```
 //!
 //! A result is *built* once, of elements that say what something is (an answer, a note, a column),
@@ -27,6 +28,7 @@ mod sparkline;
 mod table;
 pub mod terminal;
 mod text;
+pub mod workflow;
 
 pub use cell::{TableCell, Tint};
 pub use element::{ArmLabel, Document, Element, Footnote, LabelledItem};

@@ -9,8 +9,12 @@
 //! ```
 
 use crate::verdict::Interval;
-use crate::warning::Warning;
+use crate::warning::{Severity, Warning};
 use crate::words::words;
+
+/// The code of a warning: from where it is known which direction is good; a caution where nothing
+/// says it.
+const DIRECTION: &str = "direction";
 
 /// How sizes of changes are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,6 +206,12 @@ impl HistorySeries {
             Better::Higher => size < 0.0,
             Better::Lower => size > 0.0,
         }
+    }
+
+    /// Whether nothing says which direction of the figure is good, so that `better` is assumed.
+    pub fn is_direction_assumed(&self) -> bool {
+        let mut warnings = self.warnings.iter();
+        warnings.any(|warning| warning.code == DIRECTION && warning.severity == Severity::Caution)
     }
 }
 

@@ -32,6 +32,7 @@ mod finding;
 pub mod foreign;
 pub mod histogram;
 pub mod history;
+mod history_gate;
 pub mod identifier;
 mod idle;
 pub mod insert_benchmark;
@@ -116,6 +117,7 @@ pub use history::{
     BenchmarkHistory, Better, Cause, ChangeScale, HistoryPoint, HistorySeries, LapsedShift, Modes,
     NullKind, SeriesChanges, Shift, ShiftWeight, Slide,
 };
+pub use history_gate::{HistoryGateAnswer, SeriesGateAnswer, SeriesGateReason};
 pub use identifier::{Identifier, Literal, UnfitName, plain_number};
 pub use idle::Idle;
 pub use keep_memory::KeepMemory;

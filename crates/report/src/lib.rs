@@ -14,7 +14,7 @@
 //!   pages of explanations and of traces
 //!
 //!   all of them ──► json   for programs; the names are a contract
-//!   View ──► csv; ci: github, junit, benchfmt
+//!   View ──► csv; ci: benchfmt; View, History ──► checks of `ci` ──► github, junit
 //! ```
 //!
 //! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
@@ -62,7 +62,8 @@ pub use arms::{
     ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_svg, arms_text,
 };
 pub use ci::{
-    GateCheck, benchfmt_report, github_annotations, junit_report, result_line, round_line,
+    CheckStatus, CheckSuite, GateCheck, GateResult, NamedCheck, benchfmt_report, comparison_checks,
+    gate_markdown, github_annotations, junit_report, result_line, round_line,
 };
 pub use comparison::{
     CellOrder, Section, first_markdown, first_screen, markdown, report_sections, terminal_report,
@@ -74,7 +75,10 @@ pub use deadlocks::{
 pub use difference::{Extent, Plans, difference_document, difference_json};
 pub use doctor::{DoctorExtent, doctor_document, doctor_json};
 pub use explanation::{explanation_document, explanation_html, explanation_json};
-pub use history::{HistoryExtent, history_document, history_html, history_json, shift_phrase};
+pub use history::{
+    HistoryExtent, history_checks, history_document, history_gate_result, history_gate_sentences,
+    history_html, history_json,
+};
 pub use html::html;
 pub use isolation::{IsolationExtent, IsolationLayout, isolation_document, isolation_json};
 pub use json::json;

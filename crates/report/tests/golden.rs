@@ -10,8 +10,9 @@ use crate::common::{self, Sample};
 use dbdyno_document::terminal::{Colour, TextStyle};
 use dbdyno_model::{Cell, Gate, GateOutcome};
 use dbdyno_report::{
-    CellOrder, GateCheck, Section, View, benchfmt_report, csv, first_markdown, first_screen,
-    github_annotations, html, json, junit_report, markdown, report_sections, terminal_report,
+    CellOrder, GateCheck, GateResult, Section, View, benchfmt_report, comparison_checks, csv,
+    first_markdown, first_screen, gate_markdown, github_annotations, html, json, junit_report,
+    markdown, report_sections, terminal_report,
 };
 
 pub(crate) fn check(name: &str, actual: &str) {
@@ -73,8 +74,16 @@ fn continuous_integration_is_told_in_its_own_formats() {
     let gate = Some(Gate { rqps_above: 0.98 });
     let unmeasured = Cell { load: "scan".to_owned(), clients: 4 };
     let checked = [GateCheck { view, gate, outcomes, unmeasured: vec![unmeasured] }];
-    check("hostile.github", &github_annotations(&checked));
-    check("hostile.xml", &junit_report(&checked));
+    let result = GateResult {
+        name: "rqps > 0.98".to_owned(),
+        outcome: GateOutcome::Fails,
+        sentence: "rqps > 0.98 fails: <b>::error::x\n##[endgroup] at 1 client".to_owned(),
+    };
+    let checks = comparison_checks(&checked, Some(&result));
+    check("hostile.github", &github_annotations(&checks));
+    check("hostile.xml", &junit_report(&checks));
+    let summary = gate_markdown(&result);
+    assert!(summary.ends_with("\n\n") && summary.trim_end().lines().count() == 1, "{summary}");
     let lines = benchfmt_report(&checked);
     check("hostile.bench", &lines);
     let results = lines.lines().filter(|line| line.starts_with("Benchmark"));

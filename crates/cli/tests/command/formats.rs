@@ -27,11 +27,16 @@ fn a_workflow_has_its_annotations_and_its_summary() {
     let summary = elsewhere.path().join("summary.md");
     std::fs::write(&summary, "before\n").unwrap();
     let done = compared(&home, "github", summary.to_str());
-    let is_error =
-        |line: &str| line.starts_with("::error title=dbdyno%3A point-query at 1 client::");
-    assert!(done.out.lines().count() == 1 && done.out.lines().all(is_error), "{done:?}");
+    let [gate, cell] = [0, 1].map(|at| done.out.lines().nth(at).unwrap());
+    assert_eq!(done.out.lines().count(), 2, "{done:?}");
+    assert!(gate.starts_with("::error title=dbdyno%3A rqps > 0.95::gate rqps > 0.95 fails: "));
+    assert!(cell.starts_with("::error title=dbdyno%3A point-query at 1 client::"), "{cell}");
     let told = std::fs::read_to_string(&summary).unwrap();
-    assert!(told.starts_with("before\n**test is slower on point-query"), "{told}");
+    assert!(
+        told.starts_with("before\ngate rqps &gt; 0.95 fails: point-query at 1 client at 0."),
+        "{told}"
+    );
+    assert!(told.contains("\n\n**test is slower on point-query"), "{told}");
     let without = compared(&home, "github", None).out;
     assert!(without.contains("::error") && without.contains("**test is slower"), "{without}");
 }
@@ -40,10 +45,74 @@ fn a_workflow_has_its_annotations_and_its_summary() {
 fn a_cell_is_a_test_that_fails_where_the_gate_does() {
     let home = Home::new();
     let told = compared(&home, "junit", None).out;
-    assert!(told.contains("tests=\"1\" failures=\"1\" skipped=\"0\""), "{told}");
-    assert_eq!(told.matches("<failure message=").count(), 1, "{told}");
+    assert!(told.contains("<testsuites name=\"dbdyno\" tests=\"2\" failures=\"2\" errors=\"0\""));
+    assert_eq!(told.matches("<failure type=\"gate\" message=").count(), 2, "{told}");
     let shown = home.dbdyno(["show", "--format", "junit"]);
-    assert!(shown.code == 0 && shown.out.contains("failures=\"0\""), "no gate: {shown:?}");
+    let is_one_test = shown.out.contains("tests=\"1\" failures=\"0\" errors=\"0\"");
+    assert!(shown.code == 0 && is_one_test, "no gate: {shown:?}");
+}
+
+/// How many tests, failures, errors and skipped ones a report of tests has: by its elements, which
+/// are those that each suite and the whole say.
+fn tests_of_junit(told: &str) -> [usize; 4] {
+    let of_part = |part: &str| {
+        ["<testcase ", "<failure ", "<error ", "<skipped "].map(|one| part.matches(one).count())
+    };
+    for (tag, parts) in [
+        ("<testsuites ", vec![told]),
+        ("<testsuite ", told.split_inclusive("</testsuite>\n").collect()),
+    ] {
+        for part in parts.into_iter().filter(|part| part.contains(tag)) {
+            let [tests, failures, errors, skipped] = of_part(part);
+            let head = part.split(tag).nth(1).unwrap().lines().next().unwrap();
+            let counts = format!(
+                " tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" \
+                 skipped=\"{skipped}\" "
+            );
+            assert!(head.contains(&counts), "{head} has {counts}");
+        }
+    }
+    of_part(told)
+}
+
+/// Gates from one that surely holds to one that surely fails, of two arms and of three: a test
+/// fails exactly where the command ends with 1, is an error exactly where it ends with 3, and that
+/// is so of the gate's own test, too.
+#[test]
+fn a_report_of_tests_agrees_with_the_exit_code() {
+    for arms in [&[BASE, TEST][..], &[BASE, TEST, BASE]] {
+        let home = Home::new();
+        let short = ["--quick", "--rounds", "8", "--rows", "2000", "--clients", "1,4"];
+        home.dbdyno([&["compare"][..], arms, &short].concat());
+        let mut ends = std::collections::BTreeSet::new();
+        for above in [0.5, 0.85, 0.88, 0.89, 0.895, 0.9, 0.905, 0.91, 0.92, 0.95, 1.0, 1.5] {
+            let gate = format!("rqps > {above}");
+            let [junit, github] = ["junit", "github"]
+                .map(|to| home.dbdyno(["show", "--gate", &gate, "--format", to]));
+            assert_eq!(junit.code, github.code, "{gate}");
+            ends.insert(junit.code);
+            let [tests, failures, errors, _] = tests_of_junit(&junit.out);
+            assert_eq!(tests, 1 + 2 * (arms.len() - 1), "the gate and each cell: {junit:?}");
+            assert_eq!((failures > 0, errors > 0), (junit.code == 1, junit.code == 3), "{junit:?}");
+            let heads = junit.out.lines().filter(|line| line.contains("<testcase "));
+            let names: std::collections::BTreeSet<&str> =
+                heads.map(|line| line.split(" time=").next().unwrap()).collect();
+            assert_eq!(names.len(), tests, "no two tests are taken for one: {names:?}");
+            let name = format!("classname=\"dbdyno.gate\" name=\"rqps &gt; {above}\"");
+            let own = junit.out.split(&name).nth(1).unwrap().split("</testcase>").next().unwrap();
+            let (fails, is_open) = (own.contains("<failure "), own.contains("<error "));
+            assert_eq!((fails, is_open), (junit.code == 1, junit.code == 3), "{own}");
+            let level = match junit.code {
+                1 => "error",
+                3 => "warning",
+                _ => "notice",
+            };
+            let annotation = format!("::{level} title=dbdyno%3A {gate}::gate {gate} ");
+            assert!(github.out.starts_with(&annotation), "{github:?}");
+            assert_eq!(github.out.contains("::error "), junit.code == 1, "{github:?}");
+        }
+        assert_eq!(ends.into_iter().collect::<Vec<_>>(), [0, 1, 3]);
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ fn scripts() {
     trycmd::TestCases::new()
         .env("DBDYNO_HOME", home.path().to_str().unwrap())
         .env("COLUMNS", "100")
+        .env("GITHUB_STEP_SUMMARY", "")
         .case("tests/cmd/*.trycmd")
         .case("../../docs/guide/*.md");
 }

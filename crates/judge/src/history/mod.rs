@@ -27,6 +27,7 @@ mod figures;
 mod file;
 mod forms;
 mod gaps;
+mod gate;
 mod idle;
 mod influx;
 mod jmh;
@@ -68,13 +69,16 @@ use crate::error::JudgeError;
 pub use asked::{DecimalMark, FileAsked, OrderAsked};
 pub use figures::{Gathering, LEFT_OUT, RunFigure};
 pub use file::of_file;
+pub use gate::judge_gate;
 
 /// Permutations of E-divisive.
 const E_DIVISIVE_DRAWS: u32 = 199;
 /// So many of the latest values are taken away, one by one, to see what they changed.
 const LOOK_BACK: usize = 8;
 /// The code of a warning: a column has numbers in a form that is not read.
-pub const UNREAD: &str = "unread";
+pub(crate) const UNREAD: &str = "unread";
+/// The code of a warning: there are too few values to prove a change.
+const TOO_SHORT: &str = "too-short";
 /// Squares of the numbers of values of all series: the time that is taken goes with them, and that
 /// of twenty series of the longest that are taken is some ten minutes.
 const SQUARES_MOST: f64 = 20.0 * 1e8;
@@ -312,7 +316,7 @@ fn notes(count: usize, changes: &SeriesChanges, scale: ChangeScale) -> Vec<Warni
             "{count} values are too few to prove a change; at least {} are needed",
             stats::CHANGE_VALUES_LEAST
         );
-        notes.push(Warning::new(Severity::Caution, "too-short", text));
+        notes.push(Warning::new(Severity::Caution, TOO_SHORT, text));
     }
     if !changes.strays.is_empty() {
         let named = changes.strays.iter().take(STRAYS_NAMED_MOST);
@@ -321,9 +325,10 @@ fn notes(count: usize, changes: &SeriesChanges, scale: ChangeScale) -> Vec<Warni
             0 => String::new(),
             more => format!(" and {more} more"),
         };
+        let noun = if changes.strays.len() == 1 { "value" } else { "values" };
         let text = format!(
-            "Far from all around them, and left out of the tests: {}{more}. Fewer than four values \
-             together are no level.",
+            "Far from all around them, and left out of the tests: {noun} {}{more}. Fewer than four \
+             values together are no level.",
             named.join(", ")
         );
         notes.push(Warning::new(Severity::Note, "strays", text));

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use dbdyno_document::layout::printable_line;
 
-use super::GateCheck;
+use super::comparison::GateCheck;
 
 /// The rounds. Ends with a line feed.
 pub fn benchfmt_report(all: &[GateCheck]) -> String {

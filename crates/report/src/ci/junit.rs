@@ -1,105 +1,70 @@
-//! A report of tests as JUnit's, which Jenkins, GitLab and many others show: a suite for each pair
-//! of arms, a test for each cell.
+//! Checks as a report of tests like JUnit's, which Jenkins, GitLab and many others show.
+//!
+//! Counts stand above what they count: who reads them alone reads the same as who reads the tests.
 
 use std::fmt::Write as _;
 
+use dbdyno_document::html::escape;
 use dbdyno_document::layout::printable_line;
-use dbdyno_model::GateOutcome;
 
-use super::{GateCheck, UNMEASURED, cell_name, doubts};
-use crate::view::CellDetail;
+use super::checks::{CheckStatus, CheckSuite, NamedCheck};
 
 /// The report. Ends with a line feed.
-pub fn junit_report(all: &[GateCheck]) -> String {
-    let count = |of: Option<GateOutcome>| {
-        let cells = all.iter().flat_map(GateCheck::cells);
-        cells.filter(|(_, outcome)| of.is_none() || *outcome == of).count()
-    };
-    let open = all.iter().flat_map(GateCheck::open_cells).count();
+pub fn junit_report(suites: &[CheckSuite]) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _infallible = writeln!(
-        text,
-        "<testsuites name=\"dbdyno\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
-        count(None) + open,
-        count(Some(GateOutcome::Fails)),
-        count(Some(GateOutcome::CannotTell)) + open,
-    );
-    for checked in all {
-        suite(&mut text, checked);
+    let all: Vec<&NamedCheck> = suites.iter().flat_map(|suite| &suite.checks).collect();
+    let _infallible = writeln!(text, "<testsuites name=\"dbdyno\" {}>", counts(&all));
+    for suite in suites {
+        let checks: Vec<&NamedCheck> = suite.checks.iter().collect();
+        let (name, counts) = (xml(&suite.name), counts(&checks));
+        let _infallible = writeln!(text, "  <testsuite name=\"{name}\" {counts}>");
+        checks.iter().for_each(|check| test_case(&mut text, check));
+        text.push_str("  </testsuite>\n");
     }
     text.push_str("</testsuites>\n");
     text
 }
 
-fn suite(text: &mut String, checked: &GateCheck) {
-    let count = |of: GateOutcome| checked.outcomes.iter().filter(|one| **one == of).count();
-    let open = checked.open_cells().count();
+/// How many tests there are, of which answers, and how long they took.
+fn counts(checks: &[&NamedCheck]) -> String {
+    let count = |status| checks.iter().filter(|check| check.status == status).count();
+    let seconds: f64 = checks.iter().map(|check| check.seconds).sum();
+    format!(
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\"",
+        checks.len(),
+        count(CheckStatus::Failed),
+        count(CheckStatus::Error),
+        count(CheckStatus::Skipped),
+    )
+}
+
+fn test_case(text: &mut String, check: &NamedCheck) {
+    let file = check.file.iter().map(|file| format!(" file=\"{}\"", xml(file)));
     let _infallible = writeln!(
         text,
-        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
-        xml(&checked.arms()),
-        checked.view.summary.cells.len() + open,
-        count(GateOutcome::Fails),
-        count(GateOutcome::CannotTell) + open,
+        "    <testcase classname=\"dbdyno.{}\" name=\"{}\"{} time=\"{:.3}\">",
+        xml(&check.class),
+        xml(&check.name),
+        file.collect::<String>(),
+        check.seconds,
     );
-    for ((cell, outcome), detail) in checked.cells().zip(&checked.view.detail.cells) {
-        let class = cell.group.as_deref().unwrap_or("load");
-        let seconds = seconds(detail);
-        let _infallible = writeln!(
-            text,
-            "    <testcase classname=\"dbdyno.{}\" name=\"{}\" time=\"{seconds:.3}\">",
-            xml(class),
-            xml(&cell_name(cell)),
-        );
-        let sentence = xml(&checked.sentence(cell, outcome));
-        match outcome {
-            Some(GateOutcome::Fails) => {
-                let _infallible = writeln!(text, "      <failure message=\"{sentence}\"/>");
-            }
-            Some(GateOutcome::CannotTell) => {
-                let _infallible = writeln!(text, "      <skipped message=\"{sentence}\"/>");
-            }
-            Some(GateOutcome::Holds) | None => {}
-        }
-        let mut said = vec![sentence];
-        said.extend(doubts(&checked.view, cell).map(|doubt| xml(&doubt)));
-        let _infallible = writeln!(text, "      <system-out>{}</system-out>", said.join("\n"));
-        text.push_str("    </testcase>\n");
-    }
-    for cell in checked.open_cells() {
-        let _infallible = writeln!(
-            text,
-            "    <testcase classname=\"dbdyno.load\" name=\"{}\" time=\"0.000\">\n      \
-             <skipped message=\"{UNMEASURED}\"/>\n    </testcase>",
-            xml(&cell.to_string()),
-        );
-    }
-    text.push_str("  </testsuite>\n");
+    let message = xml(&check.message);
+    let answer = match check.status {
+        CheckStatus::Failed => format!("      <failure type=\"gate\" message=\"{message}\"/>\n"),
+        CheckStatus::Error => format!("      <error type=\"gate\" message=\"{message}\"/>\n"),
+        CheckStatus::Skipped => format!("      <skipped message=\"{message}\"/>\n"),
+        CheckStatus::Passed | CheckStatus::Worse => String::new(),
+    };
+    text.push_str(&answer);
+    let doubts = check.doubts.iter().map(|doubt| xml(doubt));
+    let lines: Vec<String> = std::iter::once(message).chain(doubts).collect();
+    let _infallible = writeln!(text, "      <system-out>{}</system-out>", lines.join("\n"));
+    text.push_str("    </testcase>\n");
 }
 
-/// From the beginning of the first round of a cell to that of the last one.
-fn seconds(detail: &CellDetail) -> f64 {
-    let started = || detail.rounds.iter().map(|round| round.started_ms);
-    match (started().min(), started().max()) {
-        (Some(first), Some(last)) => (last - first) as f64 / 1e3,
-        _ => 0.0,
-    }
-}
-
-/// Text from outside in XML, in text and attributes; XML 1.0 has no control characters.
+/// A text from outside on one line, in text and attributes.
 fn xml(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in printable_line(text).chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    escape(&printable_line(text))
 }
 
 #[cfg(test)]
@@ -108,6 +73,50 @@ mod tests {
 
     #[test]
     fn nothing_from_outside_becomes_markup() {
-        assert_eq!(xml("<a b=\"&\u{0}\">"), "&lt;a b=&quot;&amp;\u{fffd}&quot;&gt;");
+        let shown = xml("<a b=\"&\u{0}\u{fffe}'\">\n##[x]");
+        assert_eq!(shown, "&lt;a b=&quot;&amp;\u{fffd}\u{fffd}&#39;&quot;&gt; #&#35;[x]");
+    }
+
+    /// Every way in which up to three checks may end: counts are those of the elements.
+    #[test]
+    fn counts_are_those_of_the_elements() {
+        const ALL: [CheckStatus; 5] = [
+            CheckStatus::Passed,
+            CheckStatus::Worse,
+            CheckStatus::Failed,
+            CheckStatus::Skipped,
+            CheckStatus::Error,
+        ];
+        for at in 0..5_usize.pow(3) {
+            let statuses = [ALL[at % 5], ALL[at / 5 % 5], ALL[at / 25]];
+            let suites = statuses.map(|status| CheckSuite {
+                name: "a > b".to_owned(),
+                checks: vec![NamedCheck {
+                    class: "load".to_owned(),
+                    name: "\"c\"".to_owned(),
+                    status,
+                    message: "<failure".to_owned(),
+                    doubts: Vec::new(),
+                    file: Some("d&e.csv".to_owned()),
+                    seconds: 0.5,
+                }],
+            });
+            let text = junit_report(&suites);
+            let elements =
+                ["<failure ", "<error ", "<skipped "].map(|one| text.matches(one).count());
+            let [failures, errors, skipped] = elements;
+            let head = format!(
+                "<testsuites name=\"dbdyno\" tests=\"3\" failures=\"{failures}\" \
+                 errors=\"{errors}\" skipped=\"{skipped}\" time=\"1.500\">"
+            );
+            assert!(text.contains(&head), "{text}");
+            for (suite, status) in text.split("<testsuite ").skip(1).zip(statuses) {
+                let [failed, error, skipped] =
+                    [CheckStatus::Failed, CheckStatus::Error, CheckStatus::Skipped]
+                        .map(|one| usize::from(status == one));
+                let own = format!("failures=\"{failed}\" errors=\"{error}\" skipped=\"{skipped}\"");
+                assert!(suite.contains(&own), "{text}");
+            }
+        }
     }
 }

@@ -1,10 +1,16 @@
 //! A history as JSON; the names are a contract.
 
+//!
+//! Places are indices, from 0; texts count values from 1. Beside each index stands what does not
+//! depend on that: what the run is called, and of a shift its number as texts have it.
+
 use dbdyno_model::{
-    BenchmarkHistory, Cause, ChangeScale, HistorySeries, Modes, NullKind, Shift, Warning,
+    BenchmarkHistory, Cause, ChangeScale, GateOutcome, HistoryGateAnswer, HistorySeries, Modes,
+    NullKind, Shift, Slide, Warning,
 };
 use serde::Serialize;
 
+use super::gate::history_gate_sentences;
 use super::words;
 
 /// Version of the JSON; raised when a name changes its meaning.
@@ -17,8 +23,17 @@ struct Document<'a> {
     budget: f64,
     superiority: f64,
     alpha: f64,
+    gate: Option<GateEntry>,
     series: Vec<SeriesEntry<'a>>,
     warnings: Vec<WarningEntry<'a>>,
+}
+
+/// What the gate says of all, where there is one.
+#[derive(Serialize)]
+struct GateEntry {
+    latest: usize,
+    outcome: &'static str,
+    reasons: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -30,11 +45,12 @@ struct SeriesEntry<'a> {
     scale: &'static str,
     points: Vec<PointEntry<'a>>,
     shifts: Vec<ShiftEntry<'a>>,
-    slides: Vec<SlideEntry>,
+    slides: Vec<SlideEntry<'a>>,
     modes: Option<ModesEntry>,
     autocorrelation: f64,
     lapsed: Vec<LapsedEntry<'a>>,
     e_divisive: Option<&'a [usize]>,
+    gate: Option<&'static str>,
     warnings: Vec<WarningEntry<'a>>,
 }
 
@@ -49,11 +65,14 @@ struct PointEntry<'a> {
 #[derive(Serialize)]
 pub(super) struct ShiftEntry<'a> {
     pub(super) first: usize,
+    number: usize,
     pub(super) run: &'a str,
     pub(super) version: &'a str,
     pub(super) unix_ms: Option<i64>,
     pub(super) earliest: usize,
+    earliest_run: &'a str,
     pub(super) latest: usize,
+    latest_run: &'a str,
     pub(super) before: f64,
     pub(super) after: f64,
     pub(super) change: f64,
@@ -71,15 +90,18 @@ pub(super) struct ShiftEntry<'a> {
 #[derive(Serialize)]
 pub(super) struct CauseEntry<'a> {
     at: usize,
+    run: &'a str,
     pub(super) fact: &'a str,
     pub(super) before: &'a str,
     pub(super) after: &'a str,
 }
 
 #[derive(Serialize)]
-struct SlideEntry {
+struct SlideEntry<'a> {
     from: usize,
+    from_run: &'a str,
     to: usize,
+    last_run: &'a str,
     change: f64,
 }
 
@@ -98,6 +120,7 @@ fn modes_entry(modes: Modes) -> ModesEntry {
 #[derive(Serialize)]
 struct LapsedEntry<'a> {
     first: usize,
+    number: usize,
     run: &'a str,
     found_with: usize,
 }
@@ -109,21 +132,40 @@ struct WarningEntry<'a> {
     text: &'a str,
 }
 
-/// The history as JSON, indented, ending with a line feed.
-pub fn history_json(history: &BenchmarkHistory) -> String {
+/// The history as JSON, with what a gate says of it; indented, ending with a line feed.
+pub fn history_json(history: &BenchmarkHistory, answer: Option<&HistoryGateAnswer>) -> String {
+    let answers = answer.into_iter().flat_map(|answer| &answer.series).map(|one| one.outcome);
+    let answers = answers.map(Some).chain(std::iter::repeat(None));
     let document = Document {
         schema: SCHEMA,
         source: &history.source,
         budget: history.budget,
         superiority: history.superiority,
         alpha: history.alpha,
-        series: history.series.iter().map(series).collect(),
+        gate: answer.map(|answer| gate_entry(history, answer)),
+        series: history.series.iter().zip(answers).map(|(one, says)| series(one, says)).collect(),
         warnings: history.warnings.iter().map(warning).collect(),
     };
     crate::json::json_text(&document)
 }
 
-fn series(series: &HistorySeries) -> SeriesEntry<'_> {
+fn gate_entry(history: &BenchmarkHistory, answer: &HistoryGateAnswer) -> GateEntry {
+    GateEntry {
+        latest: answer.latest,
+        outcome: outcome_name(answer.outcome),
+        reasons: history_gate_sentences(history, answer),
+    }
+}
+
+fn outcome_name(outcome: GateOutcome) -> &'static str {
+    match outcome {
+        GateOutcome::Holds => "holds",
+        GateOutcome::Fails => "fails",
+        GateOutcome::CannotTell => "cannot-tell",
+    }
+}
+
+fn series(series: &HistorySeries, gate: Option<GateOutcome>) -> SeriesEntry<'_> {
     let changes = &series.changes;
     SeriesEntry {
         name: &series.name,
@@ -142,11 +184,7 @@ fn series(series: &HistorySeries) -> SeriesEntry<'_> {
             })
             .collect(),
         shifts: (0..changes.shifts.len()).map(|at| shift_entry(series, at)).collect(),
-        slides: changes
-            .slides
-            .iter()
-            .map(|slide| SlideEntry { from: slide.from, to: slide.to, change: slide.size })
-            .collect(),
+        slides: changes.slides.iter().map(|slide| slide_entry(series, slide)).collect(),
         modes: changes.modes.map(modes_entry),
         autocorrelation: changes.autocorrelation,
         lapsed: series
@@ -154,13 +192,31 @@ fn series(series: &HistorySeries) -> SeriesEntry<'_> {
             .iter()
             .map(|lapsed| LapsedEntry {
                 first: lapsed.first,
-                run: &series.points[lapsed.first].label,
+                number: lapsed.first + 1,
+                run: run(series, lapsed.first),
                 found_with: lapsed.found_with,
             })
             .collect(),
         e_divisive: series.e_divisive.as_deref(),
+        gate: gate.map(outcome_name),
         warnings: series.warnings.iter().map(warning).collect(),
     }
+}
+
+fn slide_entry<'a>(series: &'a HistorySeries, slide: &Slide) -> SlideEntry<'a> {
+    let Slide { from, to, size } = *slide;
+    SlideEntry {
+        from,
+        from_run: run(series, from),
+        to,
+        last_run: run(series, to.saturating_sub(1)),
+        change: size,
+    }
+}
+
+/// What the run at a place is called; nothing where none is there.
+fn run(series: &HistorySeries, at: usize) -> &str {
+    series.points.get(at).map_or("", |point| &point.label)
 }
 
 /// A shift of a series.
@@ -169,11 +225,14 @@ pub(super) fn shift_entry(series: &HistorySeries, at: usize) -> ShiftEntry<'_> {
     let point = &series.points[shift.first];
     ShiftEntry {
         first: shift.first,
+        number: shift.first + 1,
         run: &point.label,
         version: &point.version,
         unix_ms: point.unix_ms,
         earliest: shift.earliest,
+        earliest_run: run(series, shift.earliest),
         latest: shift.latest,
+        latest_run: run(series, shift.latest),
         before: shift.before,
         after: shift.after,
         change: shift.size.estimate,
@@ -188,7 +247,7 @@ pub(super) fn shift_entry(series: &HistorySeries, at: usize) -> ShiftEntry<'_> {
         direction: direction(series, shift),
         weight: shift.weight.name(),
         first_found_with: series.first_found[at],
-        causes: series.causes[at].iter().map(cause).collect(),
+        causes: series.causes[at].iter().map(|one| cause(series, one)).collect(),
     }
 }
 
@@ -204,8 +263,9 @@ fn direction(series: &HistorySeries, shift: &Shift) -> &'static str {
     if series.is_worse(shift.size.estimate) { "worse" } else { "better" }
 }
 
-fn cause(cause: &Cause) -> CauseEntry<'_> {
-    CauseEntry { at: cause.at, fact: &cause.fact, before: &cause.before, after: &cause.after }
+fn cause<'a>(series: &'a HistorySeries, cause: &'a Cause) -> CauseEntry<'a> {
+    let Cause { at, fact, before, after } = cause;
+    CauseEntry { at: *at, run: run(series, *at), fact, before, after }
 }
 
 fn warning(warning: &Warning) -> WarningEntry<'_> {

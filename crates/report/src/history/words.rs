@@ -130,13 +130,12 @@ pub(super) fn size(series: &HistorySeries, value: f64) -> String {
 }
 
 /// A change in a sentence without a verb: its size, and where it begins.
-pub fn shift_phrase(series: &HistorySeries, shift: &Shift) -> String {
-    let [estimate, low, high] =
-        [shift.size.estimate, shift.size.low, shift.size.high].map(|of| size(series, of));
+pub(super) fn shift_phrase(series: &HistorySeries, shift: &Shift) -> String {
     let point = &series.points[shift.first];
     let label = if point.label.is_empty() { String::new() } else { format!(", {}", point.label) };
-    let phrase = format!("{estimate} ({low} to {high}) from value {} on{label}", shift.first + 1);
-    phrase.replace(GLUE, " ")
+    let [first, count] = [shift.first + 1, series.points.len()];
+    let size = shift_size(series, shift);
+    format!("{size} from value {first} of {count} on{label}").replace(GLUE, " ")
 }
 
 /// A value of a series with the digits that tell a tenth of the spread of most values.
@@ -197,11 +196,11 @@ pub(super) fn series_remarks(series: &HistorySeries) -> Vec<String> {
                 let at = cause.at + 1;
                 let [fact, before, after] =
                     [&cause.fact, &cause.before, &cause.after].map(|text| short(text));
-                format!("{fact} {before} → {after} (at {at})")
+                format!("{fact} {before} → {after} (at value {at})")
             });
             remarks.push(format!(
-                "Where {} begins, this changed too: {}. That is a coincidence until one of them is \
-                 changed alone.",
+                "Where the level changed, at value {}, this changed too: {}. That is a coincidence \
+                 until one of them is changed alone.",
                 shift.first + 1,
                 each.collect::<Vec<String>>().join("; ")
             ));
@@ -210,14 +209,15 @@ pub(super) fn series_remarks(series: &HistorySeries) -> Vec<String> {
     for (shift, found) in series.changes.shifts.iter().zip(&series.first_found) {
         if let Some(with) = found {
             remarks.push(format!(
-                "The change at {} is new: it was first found with {with} values.",
+                "The change at value {} is new: it was first found with {with} values.",
                 shift.first + 1
             ));
         }
     }
     for lapsed in &series.lapsed {
         remarks.push(format!(
-            "A change at {} was found with the first {} values and is no longer found with {}.",
+            "A change at value {} was found with the first {} values and is no longer found with \
+             {}.",
             lapsed.first + 1,
             lapsed.found_with,
             series.points.len()
@@ -253,8 +253,8 @@ fn elsewhere(series: &HistorySeries) -> Option<String> {
         e_divisive::unmatched_places(series).iter().map(|first| (first + 1).to_string()).collect();
     (!places.is_empty()).then(|| {
         format!(
-            "E-divisive, which takes values for independent, finds further changes at {} at the \
-             same significance level; no alarm rests on it.",
+            "E-divisive, which takes values for independent, finds further changes at value {} at \
+             the same significance level; no alarm rests on it.",
             places.join(", ")
         )
     })
@@ -285,7 +285,7 @@ mod tests {
         );
         let told = series_remarks(&sample::series(100, &[31], Some(&[30, 74])));
         assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].contains("finds further changes at 75 at the same"), "{told:?}");
+        assert!(told[0].contains("finds further changes at value 75 at the same"), "{told:?}");
         let silent = series_remarks(&sample::series(100, &[31], None));
         assert!(silent[0].contains("was not computed"), "{silent:?}");
     }

@@ -5,11 +5,11 @@
 //! gone. A reader that takes such a field for untold loses what got worse, and a gate looks at the
 //! good runs before it: each such file is refused, fails or leaves a doubt.
 
-use dbdyno_judge::history::{FileAsked, HistoryQuestion, of_file};
+use dbdyno_model::GateOutcome;
 use serde_json::{Value, json};
 
-use super::judge;
-use crate::exit::Exit;
+use super::judge_gate;
+use crate::history::{HistoryQuestion, of_file};
 
 const RUNS: u32 = 40;
 const GOOD: u32 = 30;
@@ -156,19 +156,9 @@ fn remove(run: &mut Value, to: &[Step]) {
 
 /// Whether a gate on the latest twenty runs passes.
 fn passes(text: &str) -> bool {
-    let question = HistoryQuestion {
-        loads: Vec::new(),
-        clients: Vec::new(),
-        figures: Vec::new(),
-        filters: Vec::new(),
-        better: None,
-        budget: 0.02,
-        superiority: 0.9,
-        look_back: 20,
-        last: None,
-        file: FileAsked::default(),
-    };
-    of_file("f.json", text, &question).is_ok_and(|told| judge(&told, 20) == Exit::Holds)
+    let question = HistoryQuestion { look_back: 20, ..HistoryQuestion::of_figures(&[]) };
+    of_file("f.json", text, &question)
+        .is_ok_and(|told| judge_gate(&told, 20).outcome == GateOutcome::Holds)
 }
 
 /// The text of all runs, of which the latest are changed.
