@@ -437,7 +437,7 @@ pub(crate) fn announcement_of_plan(plan: &Plan, known: &[Run], words: Words) -> 
     let mut text = format!(
         "plan   {}\n       {} × {} {} of {seconds} s in random order: {}\n",
         in_words(plan),
-        counted(cells.len(), "cell"),
+        count_with_noun(cells.len(), "cell"),
         plan.schedule.pairs,
         blocks(plan),
         length(plan),
@@ -458,7 +458,7 @@ pub(crate) fn announcement_of_plan(plan: &Plan, known: &[Run], words: Words) -> 
     ] {
         let count = plan.question.stages.iter().filter(|stage| **stage == between).count();
         if count > 0 {
-            let times = counted(count, "time");
+            let times = count_with_noun(count, "time");
             text.push_str(&format!("       in between, {what} {times}\n"));
         }
     }
@@ -499,7 +499,7 @@ fn counting_of(plan: &Plan) -> String {
     format!(
         "       instructions of {} are counted under callgrind: about a minute each, and half a \
          minute for each server to start\n",
-        counted(plan.labels().len(), "load"),
+        count_with_noun(plan.labels().len(), "load"),
     )
 }
 
@@ -571,7 +571,7 @@ fn power(plan: &Plan) -> f64 {
 /// What a cell finds, and what that costs.
 fn promise(plan: &Plan, forecast: &CellForecast) -> String {
     let cell = &forecast.cell;
-    let what = format!("{} at {}", cell.load, counted(cell.clients as usize, "client"));
+    let what = format!("{} at {}", cell.load, count_with_noun(cell.clients as usize, "client"));
     let noise = forecast.pair_sd * 100.0;
     let source = match &forecast.run {
         Some(run) => format!("noise {noise:.1} % a pair in run {run}"),
@@ -671,7 +671,7 @@ fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
 }
 
 /// `1 round`, `2 rounds`.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
+pub(crate) fn count_with_noun(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

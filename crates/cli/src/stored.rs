@@ -73,7 +73,7 @@ fn in_short(arm: &str) -> String {
     });
     let shown: Vec<&str> = shown.copied().collect();
     let first = if shown.is_empty() { String::new() } else { format!("?{}", shown.join("&")) };
-    let more = plan::counted(options.len() - shown.len(), "more option");
+    let more = plan::count_with_noun(options.len() - shown.len(), "more option");
     format!("{target}{first} and {more}")
 }
 
