@@ -12,7 +12,7 @@ use crate::watch::Progress;
 
 /// The sign to others that this one measures, and of which others the run tells.
 pub(crate) struct MeasuringSign {
-    _scratch: Scratch,
+    scratch: Scratch,
     told: BTreeSet<String>,
 }
 
@@ -31,7 +31,7 @@ impl MeasuringSign {
         }
         let scratch = lab.home.announce_measuring(&mut |_| {});
         let scratch = scratch.map_err(|error| LabError::Sandbox(ArmIndex::BASE, error))?;
-        let mut sign = MeasuringSign { _scratch: scratch, told: BTreeSet::new() };
+        let mut sign = MeasuringSign { scratch, told: BTreeSet::new() };
         sign.tell_others(lab, run)?;
         Ok(Some(sign))
     }
@@ -41,7 +41,7 @@ impl MeasuringSign {
     /// # Errors
     /// Those of the store.
     pub(crate) fn tell_others(&mut self, lab: &mut Lab<'_>, run: &RunId) -> Result<(), LabError> {
-        for other in lab.home.others_who_measure() {
+        for other in lab.home.others_who_measure(&self.scratch) {
             if self.told.insert(other.clone()) {
                 let warning = warning_of(&other);
                 lab.watch.report_progress(Progress::Warning(&warning));

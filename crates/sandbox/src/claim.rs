@@ -44,13 +44,21 @@ impl Claim {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Claim, SandboxError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let dir = home.run().join(format!("{}-{}-{number}", tame(name), std::process::id()));
         let _exclusive = home.lock_run(progress)?;
-        if dir.exists() {
-            // The pid has been used before, and its claim was never swept.
-            removal::remove(&dir)?;
-        }
+        let dir = loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let dir = home.run().join(format!("{}-{}-{number}", tame(name), std::process::id()));
+            match dir.exists() {
+                false => break dir,
+                // A dbdyno of another container, in which pids mean something else.
+                true if owner_lives(home, &dir) => {}
+                // The pid has been used before, and its claim was never swept.
+                true => {
+                    removal::remove(&dir)?;
+                    break dir;
+                }
+            }
+        };
         make_passage(&dir)?;
         let path = dir.join("owner");
         let failed = || SandboxError::io("write", &path);
@@ -98,16 +106,15 @@ impl Home {
         self.create_scratch(MEASURES, progress)
     }
 
-    /// The other dbdynos of this home that measure now: `` `dbdyno compare` (pid 4711) ``, sorted.
-    pub fn others_who_measure(&self) -> Vec<String> {
+    /// The dbdynos of this home that measure now, but for the one that has announced itself by
+    /// `own`: `` `dbdyno compare` (pid 4711) ``, sorted.
+    pub fn others_who_measure(&self, own: &Scratch) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.run()) else { return Vec::new() };
-        let own = format!("{MEASURES}-{}-", std::process::id());
-        let is_of_others =
-            |name: &str| name.starts_with(&format!("{MEASURES}-")) && !name.starts_with(&own);
-        let dirs = entries
-            .flatten()
-            .filter(|entry| entry.file_name().to_str().is_some_and(is_of_others))
-            .map(|entry| entry.path());
+        let is_of_others = |dir: &PathBuf| {
+            let name = dir.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| name.starts_with(&format!("{MEASURES}-"))) && dir != own.path()
+        };
+        let dirs = entries.flatten().map(|entry| entry.path()).filter(is_of_others);
         let mut others: Vec<String> = dirs
             .filter(|dir| owner_lives(self, dir))
             .map(|dir| holder_of(&**self.host(), &dir.join("owner")))
@@ -164,18 +171,40 @@ mod tests {
     #[test]
     fn who_else_measures_in_a_home_is_told_as_long_as_they_live() {
         let (_dir, home) = home();
-        let _own = home.announce_measuring(&mut |_| {}).unwrap();
-        assert_eq!(home.others_who_measure(), [""; 0], "the own claim is told");
+        let own = home.announce_measuring(&mut |_| {}).unwrap();
+        assert_eq!(home.others_who_measure(&own), [""; 0], "the own claim is told");
         let mut other = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let dir = home.run().join(format!("{MEASURES}-{}-0", other.id()));
         fs::create_dir(&dir).unwrap();
         let identity = Identity::of_process(&**home.host(), other.id()).unwrap();
         fs::write(dir.join("owner"), identity.to_line()).unwrap();
-        let told = home.others_who_measure();
+        let told = home.others_who_measure(&own);
         other.kill().unwrap();
         other.wait().unwrap();
         assert_eq!(told, [format!("`sleep` (pid {})", other.id())]);
-        assert_eq!(home.others_who_measure(), [""; 0], "one that is gone is told");
+        assert_eq!(home.others_who_measure(&own), [""; 0], "one that is gone is told");
+    }
+
+    /// Two containers with one home: each dbdyno has the pid 1, and neither knows the other by it.
+    #[test]
+    fn a_claim_of_the_same_pid_that_lives_elsewhere_is_left_alone() {
+        let (_dir, home) = home();
+        let first = home.create_scratch("same", &mut |_| {}).unwrap();
+        let path = first.path().to_str().unwrap().to_owned();
+        let (before, number) = path.rsplit_once('-').unwrap();
+        let number: u32 = number.parse().unwrap();
+        // What stands where the next ones would be is locked by somebody who still writes there.
+        let theirs: Vec<(PathBuf, File)> = (1..20)
+            .map(|more| {
+                let dir = PathBuf::from(format!("{before}-{}", number + more));
+                fs::create_dir(&dir).unwrap();
+                let owner = File::create(dir.join("owner")).unwrap();
+                owner.lock().unwrap();
+                (dir, owner)
+            })
+            .collect();
+        let second = home.create_scratch("same", &mut |_| {}).unwrap();
+        assert!(theirs.iter().all(|(dir, _)| dir.join("owner").exists() && dir != second.path()));
     }
 
     #[test]

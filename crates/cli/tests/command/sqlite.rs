@@ -229,7 +229,7 @@ fn a_killed_run_is_a_shorter_run_and_the_next_start_cleans_up() {
     home.wait_for_rounds(&mut child, &home.path().join("dbdyno.db"), 4);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(home.sandboxes().len(), 2, "the two arms of the killed one");
+    assert_eq!(home.sandboxes().len(), 3, "its two arms, and the sign that it measured");
     let shown = home.dbdyno(["show", "--format", "json"]);
     let run: Value = serde_json::from_str(&shown.out).unwrap();
     check_contract(&run);
@@ -305,8 +305,9 @@ fn what_was_stored_is_read_on_a_full_disk() {
     assert_eq!(home.dbdyno(words).code, 3, "four rounds do not decide it");
     let (of_home, dir) = (home.path().to_str().unwrap(), tempfile::tempdir().unwrap());
     let dir = dir.path().to_str().unwrap();
-    let fill =
-        format!("cp -a {of_home}/. {dir}/ && ! cat /dev/zero > {dir}/filling 2>/dev/null &&");
+    let fill = format!(
+        "cp -r --preserve=mode {of_home}/. {dir}/ && ! cat /dev/zero > {dir}/filling 2>/dev/null &&"
+    );
     let Some(mut inside) = on_small_disk(dir, 4, &fill) else { return };
     inside.arg(home.command(["show"]).get_program()).arg("show").env("DBDYNO_HOME", dir);
     let on_full_disk = finish(inside);
