@@ -245,15 +245,16 @@ pub(crate) fn report_nothing(
     let mut warnings = warnings.chain(&comparison.warnings);
     let is_blocked = warnings.any(|warning| warning.severity == Severity::Blocks);
     let is_open = comparison.cells.iter().any(|one| one.verdict == Verdict::Undecided);
-    let so = if is_open || is_blocked {
-        "but not all cells have a verdict"
-    } else {
-        "so there is nothing to explain"
+    let is_empty = comparison.cells.iter().all(|one| one.pairs == 0);
+    let so = match (is_empty, is_open || is_blocked) {
+        (true, _) => "as no pair of rounds was measured",
+        (_, true) => "but not all cells have a verdict",
+        (_, false) => "so there is nothing to explain",
     };
     output::say_text(&format!(
         "nothing in run {id} is proved slower or faster, {so}; `dbdyno explain {id} --load LOAD` \
          explains it nevertheless, and `dbdyno show {id}` has what was measured",
         id = run.whole.id
     ));
-    Ok(if is_open || is_blocked { Exit::CannotTell } else { Exit::Holds })
+    Ok(if is_empty || is_open || is_blocked { Exit::CannotTell } else { Exit::Holds })
 }

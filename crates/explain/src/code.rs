@@ -12,9 +12,18 @@ use dbdyno_model::{Arm, ArmIndex, CodeChange, Match, Pairing, PerArm, RunCounts}
 
 use crate::profile::{CodePart, MeasureUnit, Profile, ProfileMeasure, matched_names};
 
+/// How much more of the instructions of one arm than of the other may have no name: what has none
+/// in one program would be told as new in the other.
+const NAMELESS_MOST: f64 = 0.02;
+
 /// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
-/// What has no name is left out, and so is what did not change.
+/// What has no name is left out, and so is what did not change. None where a larger share of one
+/// arm than of the other has no name.
 pub fn code_changes(counts: &RunCounts, pairing: Pairing, load: &str) -> Vec<CodeChange> {
+    let nameless = PerArm::from_fn(|arm| nameless_share(counts, load, pairing.arm_on(arm)));
+    if (nameless.base - nameless.test).abs() > NAMELESS_MOST {
+        return Vec::new();
+    }
     let PerArm { base, test } = PerArm::from_fn(|arm| profile(counts, load, pairing.arm_on(arm)));
     let mut changes = Vec::new();
     for (names, matched) in matched_names(&base, &test) {
@@ -28,6 +37,14 @@ pub fn code_changes(counts: &RunCounts, pairing: Pairing, load: &str) -> Vec<Cod
         by_size.then_with(|| a.name.cmp(&b.name))
     });
     changes
+}
+
+/// Which share of the instructions of an arm has no name of a function.
+fn nameless_share(counts: &RunCounts, load: &str, arm: ArmIndex) -> f64 {
+    let of_arm = || counts.functions.iter().filter(move |one| one.load == load && one.arm == arm);
+    let all: f64 = of_arm().map(|one| one.own_per_op).sum();
+    let nameless = of_arm().filter(|one| one.name.is_empty());
+    if all > 0.0 { nameless.map(|one| one.own_per_op).sum::<f64>() / all } else { 0.0 }
 }
 
 /// What these functions executed themselves, together.

@@ -220,7 +220,9 @@ impl Pointing {
                 FactClass::Pages => Pages,
                 FactClass::Wait => Locks,
                 FactClass::Access | FactClass::Temporary => Processor,
-                FactClass::Debt => continue,
+                FactClass::Debt | FactClass::Work | FactClass::Sessions | FactClass::Errors => {
+                    continue;
+                }
             };
             // What the slower arm has less of does not make it slower.
             let is_more = one.ratio_to_base().is_some_and(|times| (times > 1.0) == (slower > 0.0));

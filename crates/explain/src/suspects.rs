@@ -320,10 +320,11 @@ fn is_of_limits(limits: &[Suspect], one: &Inequality) -> bool {
 }
 
 /// Whether a fact is a condition under which the program runs and not the program: processors,
-/// disks, limits, an allocator, other servers, an encrypted connection.
+/// disks, limits, an allocator, other servers, an encrypted connection, the compiler of its maker.
 fn is_condition(one: &Inequality) -> bool {
     let is_of_process = one.rule == "process-limits" && !one.name.starts_with(OF_PROCESS);
-    let is_known = [PROCESS_ALLOCATOR, "connection.encrypted"].contains(&one.name.as_str());
+    let is_known = [PROCESS_ALLOCATOR, "connection.encrypted", "process.compiler"]
+        .contains(&one.name.as_str());
     is_of_process || is_known || one.name.starts_with("topology.")
 }
 

@@ -40,7 +40,10 @@ pub(super) fn headline(of: &Explanation) -> String {
         return format!("{place}: {total}; there is nothing to explain");
     }
     let code = format!("{} {}", code_named(of), share(account, &account.code));
-    if causes.is_empty() && of.open.is_some() && of.tried > 0 {
+    let others = value(account, &account.others);
+    let is_by_others =
+        others.low * others.high > 0.0 && others.estimate.abs() >= least_shown(account, of);
+    if causes.is_empty() && (of.open.is_some() || is_by_others) && of.tried > 0 {
         let others = share(account, &account.others);
         return format!("{place}: {total}; all differences together {others}, {code}");
     }
@@ -54,11 +57,7 @@ pub(super) fn headline(of: &Explanation) -> String {
         format!("{place}: {total}; {}; {code}", no_cause(of.tried, &of.untried))
     } else {
         // What the causes leave to the others is looked for as long as there is time.
-        let others = value(account, &account.others);
-        let is_left = others.low * others.high > 0.0
-            && others.estimate.abs() >= least_shown(account, of)
-            && of.open.is_some();
-        let others = if is_left {
+        let others = if is_by_others && of.open.is_some() {
             format!(", the others {}", share(account, &account.others))
         } else {
             String::new()
@@ -466,7 +465,7 @@ pub(super) fn reader_notes(of: &Explanation) -> Vec<String> {
         ));
     }
     notes.extend(untried(of));
-    notes.extend(of.prior.as_ref().filter(|_| of.tried > 0).map(prior));
+    notes.extend(of.prior.as_ref().filter(|_| of.tried > 0 && !of.trials.is_empty()).map(prior));
     notes.extend(tried(of));
     notes.extend(of.open.as_ref().map(|why| format!("not complete: {why}")));
     notes
