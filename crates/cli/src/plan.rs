@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dbdyno_judge::forecast::{CellForecast, RemainingWork};
-use dbdyno_lab::for_people;
+use dbdyno_lab::{for_people, left_for_people};
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ExperimentLevel, ImageUse, Interval,
     Pairing, Pin, Placement, Plan, Processors, Question, RateShape, RoundSchedule, Run, Stage,
@@ -21,6 +21,8 @@ use crate::login;
 use crate::rand::Rand;
 use crate::until;
 
+/// A change beyond which it is told as a factor: noise of a busy host, by which nothing is planned.
+const CHANGE_MOST: f64 = 3.0;
 /// How many stored runs are looked through for the noise of a load.
 const RUNS_LOOKED_AT: usize = 10;
 
@@ -581,6 +583,11 @@ fn promise(plan: &Plan, forecast: &CellForecast) -> String {
     let at_most = if plan.rule.stopping.look_schedule().is_some() { "at most" } else { "about" };
     let takes = for_people(forecast.measuring_time(plan));
     match forecast.detectable_change(plan, power) {
+        Some(effect) if effect > CHANGE_MOST => format!(
+            "       {what}: {source}: no change of less than a factor of {:.0} would be found in \
+             {at_most} {takes}\n",
+            1.0 + effect
+        ),
         Some(effect) => format!(
             "       {what}: finds a change of {:.1} % or more in {at_most} {takes} ({source}{})\n",
             effect * 100.0,
@@ -622,7 +629,7 @@ fn ends(plan: &Plan) -> String {
         text.push('\n');
     }
     if let Some(limit) = plan.schedule.limit_ns {
-        let limit = for_people(Duration::from_nanos(limit));
+        let limit = left_for_people(Duration::from_nanos(limit));
         text.push_str(&format!("       ends after {limit} in any case\n"));
     }
     text

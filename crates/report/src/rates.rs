@@ -126,7 +126,8 @@ pub(crate) fn verdict_tint(verdict: Verdict) -> Tint {
 
 /// The sign of a cell that anything speaks against.
 fn sign(cell: &CellView) -> &'static str {
-    if cell.warnings.iter().any(|warning| cautions::is_doubt(&warning)) { " !" } else { "" }
+    let is_doubted = cell.warnings.iter().any(|warning| cautions::is_doubt(&warning));
+    if is_doubted || cell.is_doubted_by_run { " !" } else { "" }
 }
 
 /// Loads with their client counts below them.

@@ -441,6 +441,7 @@ mod tests {
             base: ArmView::default(),
             test: ArmView::default(),
             warnings: vec![],
+            is_doubted_by_run: false,
         }
     }
 

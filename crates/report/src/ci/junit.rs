@@ -2,6 +2,7 @@
 //!
 //! Counts stand above what they count: who reads them alone reads the same as who reads the tests.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use dbdyno_document::html::escape;
@@ -14,11 +15,14 @@ pub fn junit_report(suites: &[CheckSuite]) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let all: Vec<&NamedCheck> = suites.iter().flat_map(|suite| &suite.checks).collect();
     let _infallible = writeln!(text, "<testsuites name=\"dbdyno\" {}>", counts(&all));
+    let (mut suite_names, mut names) = (BTreeSet::new(), BTreeSet::new());
     for suite in suites {
         let checks: Vec<&NamedCheck> = suite.checks.iter().collect();
-        let (name, counts) = (xml(&suite.name), counts(&checks));
-        let _infallible = writeln!(text, "  <testsuite name=\"{name}\" {counts}>");
-        checks.iter().for_each(|check| test_case(&mut text, check));
+        let name = own_name(xml(&suite.name), &mut suite_names);
+        let _infallible = writeln!(text, "  <testsuite name=\"{name}\" {}>", counts(&checks));
+        for check in &checks {
+            test_case(&mut text, check, &own_name(xml(&check.name), &mut names));
+        }
         text.push_str("  </testsuite>\n");
     }
     text.push_str("</testsuites>\n");
@@ -38,13 +42,23 @@ fn counts(checks: &[&NamedCheck]) -> String {
     )
 }
 
-fn test_case(text: &mut String, check: &NamedCheck) {
+/// A name that none before it has: who reads reports takes two tests of one name for one. Two texts
+/// may differ in nothing that can be printed.
+fn own_name(name: String, taken: &mut BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name} #{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    let own = names.find(|name| !taken.contains(name)).unwrap_or(name);
+    taken.insert(own.clone());
+    own
+}
+
+fn test_case(text: &mut String, check: &NamedCheck, name: &str) {
     let file = check.file.iter().map(|file| format!(" file=\"{}\"", xml(file)));
     let _infallible = writeln!(
         text,
         "    <testcase classname=\"dbdyno.{}\" name=\"{}\"{} time=\"{:.3}\">",
         xml(&check.class),
-        xml(&check.name),
+        name,
         file.collect::<String>(),
         check.seconds,
     );
@@ -75,6 +89,13 @@ mod tests {
     fn nothing_from_outside_becomes_markup() {
         let shown = xml("<a b=\"&\u{0}\u{fffe}'\">\n##[x]");
         assert_eq!(shown, "&lt;a b=&quot;&amp;\u{fffd}\u{fffd}&#39;&quot;&gt; #&#35;[x]");
+    }
+
+    #[test]
+    fn each_test_has_a_name_of_its_own() {
+        let mut taken = BTreeSet::new();
+        let names = ["q", "q", "q #2", "q"].map(|name| own_name(name.to_owned(), &mut taken));
+        assert_eq!(names, ["q", "q #2", "q #2 #2", "q #3"]);
     }
 
     /// Every way in which up to three checks may end: counts are those of the elements.

@@ -1,8 +1,8 @@
 //! The answer, in the words of the JSON contract.
 
 use dbdyno_model::{
-    ArmSummary, CellComparison, ClassSummary, Comparison, LatencyUs, Percentile, RateUnit, Run,
-    Severity, VerdictMeasure, Warning,
+    ArmSummary, Cell, CellComparison, ClassSummary, Comparison, LatencyUs, Percentile, RateUnit,
+    Run, Severity, VerdictMeasure, Warning,
 };
 use serde::Serialize;
 
@@ -146,6 +146,9 @@ pub struct CellView {
     pub test: ArmView,
     /// What the reader of this cell must know.
     pub warnings: Vec<WarningView>,
+    /// Whether a caution of the whole run speaks against this cell.
+    #[serde(skip)]
+    pub is_doubted_by_run: bool,
 }
 
 /// Ratios of response times, test ÷ base: above 1 the test arm answers later.
@@ -269,6 +272,11 @@ impl Summary {
     pub(crate) fn new(run: &Run, comparison: &Comparison) -> Summary {
         let label = |label: &String| LabelView { label: label.clone() };
         let labels = [&*comparison.labels.base, &*comparison.labels.test];
+        let warnings = distinct(run.warnings.iter().chain(&comparison.warnings));
+        let mut cells: Vec<CellView> = comparison.cells.iter().map(CellView::new).collect();
+        for (view, cell) in cells.iter_mut().zip(&comparison.cells) {
+            view.is_doubted_by_run = is_doubted(&cell.cell, &warnings);
+        }
         Summary {
             schema: SCHEMA,
             tool_version: run.tool_version.clone(),
@@ -282,7 +290,7 @@ impl Summary {
             budget: if_finite(comparison.budget),
             base: label(&comparison.labels.base),
             test: label(&comparison.labels.test),
-            cells: comparison.cells.iter().map(CellView::new).collect(),
+            cells,
             insert_benchmark: comparison
                 .insert_benchmark
                 .iter()
@@ -291,7 +299,7 @@ impl Summary {
             curves: comparison.curves.iter().map(CurveView::new).collect(),
             costs: comparison.costs.iter().map(CostView::new).collect(),
             counts: comparison.counts.iter().map(CountView::new).collect(),
-            warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
+            warnings,
             family: FamilyView::new(&comparison.family),
             audit: AuditView::new(&comparison.audit),
             mechanisms: comparison.mechanisms.iter().map(MechanismView::from).collect(),
@@ -349,6 +357,7 @@ impl CellView {
             base: ArmView::new(cell.unit, &cell.arms.base, &known),
             test: ArmView::new(cell.unit, &cell.arms.test, &known),
             warnings: distinct(cell.warnings.iter()),
+            is_doubted_by_run: false,
         }
     }
 
@@ -437,6 +446,22 @@ impl LatencyView {
 /// nothing.
 fn lower_bound(value: f64) -> Option<f64> {
     if_finite(value).filter(|&low| low > 0.0)
+}
+
+/// Cautions of a run that speak against each of its cells: who else was at work, and who made the
+/// programs.
+const OF_EACH_CELL: [&str; 5] =
+    ["another-dbdyno", "different-builders", "foreign-load", "steal", "waiting-arm-busy"];
+/// A caution of a run that speaks against the cell that it names.
+const OF_NAMED_CELL: &str = "not-steady";
+
+/// Whether any of the warnings of a run speaks against a cell.
+fn is_doubted(cell: &Cell, warnings: &[WarningView]) -> bool {
+    let place = format!(", {cell}:");
+    warnings.iter().any(|warning| {
+        let code = warning.code.as_str();
+        OF_EACH_CELL.contains(&code) || code == OF_NAMED_CELL && warning.text.contains(&place)
+    })
 }
 
 fn distinct<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<WarningView> {
