@@ -20,8 +20,13 @@ const NUMBERS: [u16; 5] = [1213, 1205, 1020, 1412, 3572];
 /// SQLSTATEs for the same: serialization failures, deadlocks, locks that are not to be had.
 const STATES: [&str; 3] = ["40001", "40P01", "55P03"];
 
-/// The class of SQLSTATEs for statements that cannot be carried out as they are written.
-const FAULTY: &str = "42";
+/// The classes of SQLSTATEs for statements that cannot be carried out as they are written, or that
+/// have another number of values than columns.
+const FAULTY: [&str; 2] = ["42", "21"];
+/// What is no SQL at all, by number of MySQL and by SQLSTATE.
+const NO_SQL: (u16, &str) = (1064, "42601");
+/// Statements after which another one may name what is not there any more, or is there already.
+const DEFINING: [&str; 5] = ["create", "drop", "alter", "rename", "truncate"];
 
 /// Judges a case by its steps, in any order, and by the rows that were left.
 pub fn judge_case(case: &Case, steps: &[PlayedStep], end: &StepAnswer) -> CaseOutcome {
@@ -67,15 +72,31 @@ fn stranger(told: &StepTold) -> Option<String> {
     (!is_known).then(|| format!("T{} was refused `{}`: {message}", told.session, told.sql))
 }
 
-/// What a server said against a statement itself: it is no SQL of that server, or names what is
-/// not there.
-pub fn statement_refusal(told: &StepTold) -> Option<&str> {
-    match &told.answer {
-        StepAnswer::Refused { sqlstate, message, .. } if sqlstate.starts_with(FAULTY) => {
-            Some(message)
-        }
-        _ => None,
-    }
+/// The first statement of a case of which a server says that it is no SQL of its, or that it names
+/// what is not there; its place in the case, and what was said. Where the case itself defines and
+/// drops, what is not there may be its point: then only what is no SQL is a fault.
+pub fn faulty_statement<'a>(case: &Case, told: &'a [StepTold]) -> Option<(usize, &'a str)> {
+    let defines = |sql: &str| {
+        let first = sql.split_whitespace().next().unwrap_or_default().to_lowercase();
+        DEFINING.contains(&first.as_str())
+    };
+    let has_definitions = case.steps.iter().any(|step| defines(&step.sql));
+    told.iter().enumerate().find_map(|(at, step)| {
+        let StepAnswer::Refused { code, sqlstate, message } = &step.answer else { return None };
+        let is_no_sql = *code == NO_SQL.0 || sqlstate == NO_SQL.1;
+        let is_faulty = FAULTY.iter().any(|class| sqlstate.starts_with(class));
+        let place = place_of_step(case, told, at)?;
+        (is_no_sql || is_faulty && !has_definitions).then_some((place, message.as_str()))
+    })
+}
+
+/// Which step of a case was sent as the one at this place: of equal ones of a session, the one that
+/// as many came before.
+fn place_of_step(case: &Case, told: &[StepTold], at: usize) -> Option<usize> {
+    let session = told[at].session;
+    let before = told[..at].iter().filter(|one| one.session == session).count();
+    let mut of_session = case.steps.iter().enumerate().filter(|(_, one)| one.session == session);
+    of_session.nth(before).map(|(place, _)| place)
 }
 
 #[cfg(test)]

@@ -27,6 +27,6 @@ pub mod serial;
 pub use case::{Case, PromiseFamily, StepAction, StoryStep};
 pub use catalog::published_cases;
 pub use interleaving::{Interleaving, InterleavingSize, KeyOperation};
-pub use judge::{PlayedStep, judge_case, statement_refusal};
+pub use judge::{PlayedStep, faulty_statement, judge_case};
 pub use parse::{CaseError, parse};
 pub use reply::{StatementAnswer, StatementReply};

@@ -141,6 +141,12 @@ impl Story {
             let step = self.steps.last_mut().ok_or_else(|| {
                 key.error("a dialect spells the step above it, and there is none yet")
             })?;
+            if step.action != StepAction::Statement {
+                return Err(key.error(
+                    "begin, commit and rollback are said in the words of each server; a dialect \
+                     spells a statement",
+                ));
+            }
             step.spelled.push((dialect, not_empty(value)?.text.to_owned()));
             return Ok(());
         }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_cases::{Case, InterleavingSize, published_cases, statement_refusal};
+use dbdyno_cases::{Case, InterleavingSize, faulty_statement, published_cases};
 use dbdyno_isolation::{IsolationLab, IsolationQuestion, isolation};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::{CaseOutcome, IsolationLevel, IsolationTold};
@@ -40,13 +40,7 @@ pub(crate) struct Verify {
     #[arg(long, group = "what", help_heading = "Published cases")]
     pub cases: bool,
     /// Play the case of a file as well; `docs/guide/isolation.md` says how one is written
-    #[arg(
-        long,
-        value_name = "FILE",
-        group = "what",
-        help_heading = "Published cases",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FILE", group = "what", help_heading = "Published cases")]
     pub case_file: Vec<PathBuf>,
     /// Play only the cases of these names, separated by commas: published ones, and those of
     /// --case-file
@@ -250,18 +244,15 @@ impl ChosenCases {
         let mut faults: Vec<String> = Vec::new();
         for case in told.levels.iter().flat_map(|level| &level.cases) {
             let Some(file) = self.files.get(&case.name) else { continue };
-            let refused = case.steps.iter().find_map(|step| Some((step, statement_refusal(step)?)));
-            let Some((step, message)) = refused else { continue };
-            let written = self.all.iter().filter(|one| one.name == case.name);
-            let line = written
-                .flat_map(|one| &one.steps)
-                .find(|one| one.session == step.session && one.sql_in(spec.dialect()) == step.sql);
-            let line = line.map_or(String::new(), |step| format!(", line {}", step.line));
+            let Some(written) = self.all.iter().find(|one| one.name == case.name) else { continue };
+            let Some((place, message)) = faulty_statement(written, &case.steps) else { continue };
+            let step = &written.steps[place];
             let fault = format!(
-                "{}{line}: {spec} refuses `{}`: {message}; mend the statement, or spell it for \
+                "{}, line {}: {spec} refuses `{}`: {message}; mend the statement, or spell it for \
                  this server below it",
                 file.display(),
-                step.sql
+                step.line,
+                step.sql_in(spec.dialect())
             );
             if !faults.contains(&fault) {
                 faults.push(fault);

@@ -266,9 +266,13 @@ fn refused(error: rusqlite::Error) -> WireError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
     );
     let duplicate = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
-    let sqlstate = match (busy, duplicate) {
-        (true, _) => "40001",
-        (_, true) => "23505",
+    // SQLITE_ERROR: no SQL, or a name of what is not there.
+    let is_faulty = matches!(error, rusqlite::Error::SqlInputError { .. })
+        || error.sqlite_error().is_some_and(|error| error.extended_code == 1);
+    let sqlstate = match (busy, duplicate, is_faulty) {
+        (true, ..) => "40001",
+        (_, true, _) => "23505",
+        (_, _, true) => "42000",
         _ => "HY000",
     };
     WireError::Server(ServerError {

@@ -197,16 +197,38 @@ fn a_case_of_a_file_is_found_by_its_name() {
 }
 
 #[test]
-fn what_cannot_be_told_is_no_verdict() {
+fn what_cannot_be_told_is_no_verdict_and_a_fault_of_the_file_is_told_with_its_line() {
     let home = Home::new();
     let file = home.path().with_extension("case");
-    let unclear = PLANTED.replace("where id = 2\n", "where nobody = 2\n");
-    std::fs::write(&file, unclear).unwrap();
-    let args = ["verify", "engine:", "--case-file", file.to_str().unwrap(), "--level", RC];
-    let done = home.dbdyno(args);
-    assert_eq!(done.code, 3, "{done:?}");
-    assert!(done.out.contains("unknown"), "{done:?}");
-    std::fs::remove_file(file).unwrap();
+    let verified = |text: &str, target: &str| {
+        std::fs::write(&file, text).unwrap();
+        let level = ["--level", "serializable"];
+        let args = ["verify", target, "--case-file", file.to_str().unwrap()];
+        let done = home.dbdyno(args.iter().chain(&level));
+        std::fs::remove_file(&file).unwrap();
+        done
+    };
+    let twice = "insert into test (id, value) values (2, 1)";
+    let sound = PLANTED.lines().position(|line| line.ends_with("where id = 2")).unwrap();
+    let instead = |statement: &str| {
+        let mut lines: Vec<String> = PLANTED.lines().map(str::to_owned).collect();
+        let session = lines[sound].split(':').next().unwrap().to_owned();
+        lines[sound] = format!("{session}: {statement}");
+        lines.join("\n")
+    };
+    for target in ["engine:", "sqlite:"] {
+        let done = verified(&instead(twice), target);
+        assert_eq!(done.code, 3, "a key that is there is no fault of the file: {done:?}");
+        assert!(done.out.contains("unknown at serializable"), "{done:?}");
+        for fault in ["updaet test set value = 1", "select nobody from test"] {
+            let done = verified(&instead(fault), target);
+            let place = format!(", line {}: {target} refuses `{fault}`", sound + 1);
+            assert!(done.code == 2 && done.err.contains(&place), "{place}: {done:?}");
+        }
+    }
+    let spelled = PLANTED.replacen(": begin\n", ": begin\n  sqlite: begin immediate\n", 1);
+    let done = verified(&spelled, "engine:");
+    assert!(done.code == 2 && done.err.contains("a dialect spells a statement"), "{done:?}");
 }
 
 #[test]
