@@ -27,7 +27,7 @@ const MODES: &[&str] = &[
 /// Those of a session at first.
 const MODE: &str = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
                     ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
-const ZONES: &[&str] = &["SYSTEM", "+00:00", "UTC"];
+const ZONES: &[&str] = &["SYSTEM", "+00:00", "+0:00", "UTC"];
 /// Texts compare as bytes whatever it is called.
 const COLLATIONS: &[&str] = &[
     "latin1_bin",

@@ -46,6 +46,8 @@ struct ClientContext<'s> {
     last_statement: u32,
     says: Charset,
     reads: Charset,
+    /// Whether an UPDATE tells the rows that were found, and not those that changed.
+    counts_found_rows: bool,
     /// As of which change of the variables that is so.
     changes: u64,
 }
@@ -99,6 +101,7 @@ pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
         last_statement: 0,
         says: charset,
         reads: charset,
+        counts_found_rows: visitor.counts_found_rows(),
         changes: 0,
     };
     if visitor.set_patience(limits.silent, limits.reading).is_ok() && visitor.send_welcome().is_ok()
@@ -272,7 +275,8 @@ impl<'s> ClientContext<'s> {
             (Ok(_), AnswerResult::Rows) => answers.end_rows(self.status()),
             (Ok(done), AnswerResult::NoRows) => {
                 let number = done.first_number.unwrap_or_default();
-                answers.put_ok(done.affected, number as u64, self.status());
+                let rows = if self.counts_found_rows { done.found } else { done.affected };
+                answers.put_ok(rows, number as u64, self.status());
             }
             (Ok(_), AnswerResult::TooLarge) => {
                 answers.take_back();

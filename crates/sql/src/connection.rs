@@ -50,6 +50,8 @@ pub struct StatementEffect {
     pub rows: u64,
     /// Rows changed.
     pub affected: u64,
+    /// Rows that a change was for, also those that were as it makes them.
+    pub found: u64,
     /// The first of the numbers that a table gave to rows that were put in.
     pub first_number: Option<i64>,
 }
@@ -433,9 +435,18 @@ impl SqlConnection {
                 if let Some(number) = first_number {
                     self.settings.last_number = number;
                 }
-                return Ok(StatementEffect { rows: 0, affected: rows, first_number });
+                let (affected, found) = (rows, rows);
+                return Ok(StatementEffect { rows: 0, affected, found, first_number });
             }
-            Plan::Update(change) => in_statement(session, |s| run::update(s, change, given))?,
+            Plan::Update(change) => {
+                let run::UpdatedRows { changed, found } =
+                    in_statement(session, |s| run::update(s, change, given))?;
+                return Ok(StatementEffect {
+                    affected: changed,
+                    found,
+                    ..StatementEffect::default()
+                });
+            }
             Plan::Delete(change) => in_statement(session, |s| run::delete(s, change, given))?,
             Plan::Plain(Statement::Show(Show::Processes)) => {
                 let processes = given.watch.host().map(SessionHost::list_processes);
@@ -459,7 +470,7 @@ impl SqlConnection {
                 0
             }
         };
-        Ok(StatementEffect { affected, ..StatementEffect::default() })
+        Ok(StatementEffect { affected, found: affected, ..StatementEffect::default() })
     }
 
     /// What needs no plan and tells no rows.

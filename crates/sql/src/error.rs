@@ -68,6 +68,7 @@ impl SqlError {
             SqlError::NoVariable(_) => 1193,
             SqlError::ReadOnly(_) => 1238,
             SqlError::VariableValue(..) => 1231,
+            SqlError::NoDatabase(name) if is_of_mysql(name) => 1235,
             SqlError::NoDatabase(_) => 1049,
             SqlError::ReadOnlyTransaction => 1792,
             SqlError::TransactionOpen => 1568,
@@ -137,6 +138,12 @@ impl fmt::Display for Place {
     }
 }
 
+/// Whether a schema is one that MySQL always has, and the engine has not.
+fn is_of_mysql(name: &str) -> bool {
+    const OF_MYSQL: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
+    OF_MYSQL.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
 impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -160,6 +167,11 @@ impl fmt::Display for SqlError {
             SqlError::VariableValue(name, value) => {
                 write!(f, "{name} cannot be {value:?} here; statements would mean something else")
             }
+            SqlError::NoDatabase(name) if is_of_mysql(name) => write!(
+                f,
+                "the reference engine does not have the schema {name}; SHOW TABLES, SHOW COLUMNS, \
+                 SHOW INDEX and SHOW CREATE TABLE tell what is there"
+            ),
             SqlError::NoDatabase(name) => {
                 write!(f, "there is no database {name}; SHOW DATABASES tells the one that is")
             }

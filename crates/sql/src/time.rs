@@ -8,6 +8,8 @@ use dbdyno_model::calendar::{date_of_days, days_of_date};
 const US_PER_SECOND: i64 = 1_000_000;
 /// MySQL's last year.
 const YEAR_MOST: i64 = 9_999;
+/// Years of two digits from here on are those of the last century.
+const SHORT_YEAR_SPLIT: i64 = 70;
 
 /// Reads a day, or a day and a time; of the digits behind the second the seventh decides how the
 /// sixth is rounded, as in MySQL.
@@ -18,6 +20,11 @@ pub(crate) fn read(text: &[u8]) -> Option<i64> {
         None => (text, "00:00:00"),
     };
     let [year, month, day] = fields(day, '-')?;
+    let year = if has_short_year(text) {
+        year + if year < SHORT_YEAR_SPLIT { 2_000 } else { 1_900 }
+    } else {
+        year
+    };
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let [hour, minute, second] = fields(time, ':')?;
     let is_day =
@@ -89,6 +96,11 @@ fn fields(text: &str, separator: char) -> Option<[i64; 3]> {
     parts.next().is_none().then_some(fields)
 }
 
+/// Whether a year has at most two digits.
+fn has_short_year(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(year, _)| year.len() <= 2)
+}
+
 fn digits(text: &str) -> Option<i64> {
     let is_number = (1..=6).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }
@@ -123,6 +135,12 @@ mod tests {
             assert_eq!(Operand::Timestamp(us, digits).to_string(), text);
         }
         assert_eq!(read(b"1970-01-02"), Some(US_PER_DAY));
+        // MySQL 8.0.33.
+        for (short, long) in [("99-12-31", "1999-12-31"), ("70-01-01", "1970-01-01")] {
+            assert_eq!(read(short.as_bytes()), read(long.as_bytes()), "{short}");
+        }
+        assert_eq!(read(b"20-01-02 03:04:05"), read(b"2020-01-02 03:04:05"));
+        assert_eq!(read(b"69-01-01"), read(b"2069-01-01"));
         assert_eq!(read(b"9999-12-31 23:59:59.999999"), Some(253_402_300_799_999_999));
         assert_eq!(read(b"999999-12-31"), None, "more microseconds than 64 bits have room for");
         assert_eq!(read(b"1970-01-01T00:00:00.5"), Some(500_000));

@@ -189,6 +189,21 @@ with db.cursor() as c:
     assert c.fetchone() == (row[0],)
     c.execute("SHOW STATUS LIKE 'Ssl_version'")
     assert c.fetchone()[1].startswith('TLSv1.')
+    # Django, SQLAlchemy and Hibernate ask for the rows that were found, and not for those changed.
+    c.execute('UPDATE py SET c = c WHERE id < 3')
+    assert c.rowcount == 0, c.rowcount
+db.close()
+found = pymysql.constants.CLIENT.FOUND_ROWS
+db = pymysql.connect(host='127.0.0.1', port=port, user='root', password=password, database='test',
+                     ssl=ssl, client_flag=found)
+with db.cursor() as c:
+    c.execute('UPDATE py SET c = c WHERE id < 3')
+    assert c.rowcount == 2, c.rowcount
+    try:
+        c.execute('SELECT table_name FROM information_schema.tables')
+        raise SystemExit('there is no such schema')
+    except pymysql.err.NotSupportedError as error:
+        assert error.args[0] == 1235 and 'information_schema' in error.args[1], error
 db.close()
 print('python is content')
 "#;

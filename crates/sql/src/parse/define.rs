@@ -70,6 +70,16 @@ impl Parser<'_> {
             self.name()?;
             return Ok(true);
         }
+        if self.eat("AUTO_INCREMENT")? {
+            self.eat_symbol("=")?;
+            let here = self.here();
+            let first = self.number()?;
+            if first > 1 {
+                let what = format!("AUTO_INCREMENT={first} of a table: numbers begin with 1");
+                return Err(self.blame(here, SqlError::Unknown(what)));
+            }
+            return Ok(true);
+        }
         Ok(false)
     }
 

@@ -95,13 +95,21 @@ fn put(
     Ok(statement.insert(&table.handle, &data)?)
 }
 
-/// Changes rows; returns how many have changed.
+/// What an UPDATE did.
+pub(crate) struct UpdatedRows {
+    /// Rows that are not as they were.
+    pub(crate) changed: u64,
+    /// Those, and rows that were as it makes them.
+    pub(crate) found: u64,
+}
+
+/// Changes rows.
 pub(crate) fn update(
     statement: &mut RunningStatement<'_>,
     change: &Change,
     given: ExecutionInput<'_>,
-) -> Result<u64> {
-    let mut changed = 0;
+) -> Result<UpdatedRows> {
+    let (mut changed, mut found) = (0, 0);
     each_row(statement, change, given, |statement, table, key, frame| {
         // The engine knows its own errors only.
         let mut failed = None;
@@ -119,10 +127,12 @@ pub(crate) fn update(
         if let Some(error) = failed {
             return Err(error);
         }
-        changed += u64::from(updated? == UpdateResult::Changed);
+        let updated = updated?;
+        changed += u64::from(updated == UpdateResult::Changed);
+        found += u64::from(updated != UpdateResult::Missing);
         Ok(())
     })?;
-    Ok(changed)
+    Ok(UpdatedRows { changed, found })
 }
 
 /// Takes rows away; returns how many.

@@ -18,7 +18,7 @@ mod sink;
 mod tape;
 
 pub(crate) use change::{
-    InsertResult, delete, evaluate, evaluate_constant, insert, insert_lines, update,
+    InsertResult, UpdatedRows, delete, evaluate, evaluate_constant, insert, insert_lines, update,
 };
 pub use sink::Sink;
 

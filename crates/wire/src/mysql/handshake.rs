@@ -9,6 +9,7 @@ use crate::stream::{Endpoint, Privacy};
 /// Bits that both sides exchange to agree on the dialect of the protocol.
 pub(crate) mod capability {
     pub(crate) const LONG_PASSWORD: u32 = 1;
+    pub(crate) const FOUND_ROWS: u32 = 1 << 1;
     pub(crate) const LONG_FLAG: u32 = 1 << 2;
     pub(crate) const CONNECT_WITH_DB: u32 = 1 << 3;
     pub(crate) const PROTOCOL_41: u32 = 1 << 9;

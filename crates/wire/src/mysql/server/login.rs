@@ -70,6 +70,7 @@ impl std::fmt::Debug for LoginAccount {
 }
 
 const CAPABILITIES: u32 = capability::LONG_PASSWORD
+    | capability::FOUND_ROWS
     | capability::LONG_FLAG
     | capability::CONNECT_WITH_DB
     | capability::PROTOCOL_41
@@ -132,6 +133,11 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
+    /// Whether it wants to be told how many rows an UPDATE has found, and not how many it changed.
+    pub(super) fn counts_found_rows(&self) -> bool {
+        self.capabilities & capability::FOUND_ROWS != 0
+    }
+
     /// How results end that this client is sent.
     pub(super) fn result_ending(&self) -> Ending {
         let modern = self.capabilities & capability::DEPRECATE_EOF != 0;

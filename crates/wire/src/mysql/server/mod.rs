@@ -45,6 +45,8 @@ pub struct Visitor {
     database: String,
     /// Number of the collation that it speaks.
     collation: u16,
+    /// Whether an UPDATE tells it the rows that were found, and not those that changed.
+    counts_found_rows: bool,
     /// Bytes of a request that are taken.
     most: usize,
     /// Ends an answer that is not read.
@@ -83,6 +85,7 @@ impl Visitor {
             user: String::from_utf8_lossy(&hello.user).into_owned(),
             database: String::from_utf8_lossy(&hello.database).into_owned(),
             collation: u16::from(hello.collation),
+            counts_found_rows: hello.counts_found_rows(),
             most: terms.largest_request,
             reading: patience,
             channel,
@@ -111,6 +114,11 @@ impl Visitor {
     /// Number of the collation that it said it speaks.
     pub fn collation(&self) -> u16 {
         self.collation
+    }
+
+    /// Whether it wants to be told how many rows an UPDATE has found, and not how many it changed.
+    pub fn counts_found_rows(&self) -> bool {
+        self.counts_found_rows
     }
 
     /// How it is encrypted, if it is.
