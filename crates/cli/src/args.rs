@@ -605,6 +605,20 @@ pub(crate) struct Report {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct Metrics {
+    /// Show all of the metrics in which this word stands: in the name, in what is said of it, or in
+    /// what a server calls it, such as Innodb_row_lock_time
+    #[arg(value_name = "WORD")]
+    pub word: Option<String>,
+    /// Show where each one stands in servers and what moves it, also without a word
+    #[arg(long)]
+    pub all: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: ReportFormat,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct Loads {
     /// Print what each load does, beside its name
     #[arg(long)]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::args::{
-    Compare, Demo, Doctor, Loads, Place, PublishedFlags, Report, Resume, RunFile, Runs, Show,
+    Compare, Demo, Doctor, Loads, Metrics, Place, PublishedFlags, Report, Resume, RunFile, Runs,
+    Show,
 };
 use crate::check::Check;
 use crate::counted::CountedFlags;
@@ -160,6 +161,13 @@ pub(crate) enum Command {
     /// shows statements, tables and an example. A suite is a list of loads. A load of your own is a
     /// TOML file, of which docs/guide/custom-loads.md lists every key.
     Loads(Loads),
+    /// Say what a metric of a server means, and what moves it
+    ///
+    /// A rate raises utilisation, utilisation pushes back, full utilisation makes waits, and waits
+    /// that take too long make errors; response time is what all of it comes to. Each metric has
+    /// its class, its unit, a sentence on what it is and one on what moves it, and the place where
+    /// it stands in MySQL, MariaDB and PostgreSQL.
+    Metrics(Metrics),
     /// Run a load on an embedded arm, under callgrind
     #[command(hide = true)]
     Counted(CountedFlags),

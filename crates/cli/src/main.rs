@@ -35,6 +35,7 @@ mod load_names;
 mod loads;
 mod login;
 mod manual;
+mod metrics;
 mod model;
 mod objects;
 mod once;
@@ -97,6 +98,7 @@ fn main() -> ExitCode {
         Command::Report(report) => stored::write_report(&args.place, &report),
         Command::History(history) => history::run(&args.place, &history),
         Command::Loads(loads) => loads::run(&loads),
+        Command::Metrics(metrics) => metrics::run(&metrics),
         Command::Counted(counted) => counted::run(&args.place, &counted),
         Command::Completions { shell } => manual::print_completions(shell),
         Command::Man { directory } => manual::write_pages(&directory),

@@ -55,6 +55,12 @@ pub enum FactClass {
     Log,
     /// What is put off: old versions, pages that are not yet written.
     Debt,
+    /// Statements, transactions and rows by kind.
+    Work,
+    /// Connections, and what they do.
+    Sessions,
+    /// What was refused, broken off or wrong.
+    Errors,
 }
 
 impl FactClass {
@@ -83,6 +89,15 @@ impl FactClass {
             FactClass::Debt => {
                 "one server has put off more: look for transactions that stay open, and let purge \
                  or vacuum come to an end before it is measured"
+            }
+            FactClass::Work => "one server is asked something else: compare what its clients send",
+            FactClass::Sessions => {
+                "one server has more to do at once: compare the pools of its clients, and how long \
+                 an answer takes"
+            }
+            FactClass::Errors => {
+                "one server refuses or loses more: look into its log of errors and into those of \
+                 its clients"
             }
         }
     }
@@ -132,7 +147,34 @@ pub enum FactPlace {
     Clients,
 }
 
+impl std::fmt::Display for FactPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FactPlace::Status(name) => write!(f, "status {name}"),
+            FactPlace::StatusLess(name, less) => write!(f, "status {name} less {less}"),
+            FactPlace::StatusPlus(name, more) => write!(f, "status {name} and {more}"),
+            FactPlace::Metric(name) => write!(f, "innodb_metrics {name}"),
+            FactPlace::Innodb(words) => write!(f, "SHOW ENGINE INNODB STATUS, {words}"),
+            FactPlace::InnodbLess(words, less) => {
+                write!(f, "SHOW ENGINE INNODB STATUS, {words} less {less}")
+            }
+            FactPlace::View(view, expression) => write!(f, "SELECT {expression} FROM {view}"),
+            FactPlace::ErrorLog => f.write_str("the length of the log of errors"),
+            FactPlace::Clients => f.write_str("the clients' own count"),
+        }
+    }
+}
+
 impl FactKind {
+    /// `counter`, `gauge` or `ratio`.
+    pub fn word(self) -> &'static str {
+        match self {
+            FactKind::Counter => "counter",
+            FactKind::Gauge => "gauge",
+            FactKind::Each(..) => "ratio",
+        }
+    }
+
     /// `per-operation`, `level` or `ratio`, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -144,6 +186,29 @@ impl FactKind {
 }
 
 impl FactSource {
+    /// The families of which it is the place.
+    pub fn products(&self) -> &'static [Product] {
+        self.products
+    }
+
+    /// The releases in which it is the place: `all releases`, `from 10.5`, `before 17`, `14 to 17`.
+    pub fn releases_text(&self) -> String {
+        let text = |release: u32| {
+            let [major, minor, patch] = [release / 10_000, release / 100 % 100, release % 100];
+            match (minor, patch) {
+                (0, 0) => major.to_string(),
+                (minor, 0) => format!("{major}.{minor}"),
+                (minor, patch) => format!("{major}.{minor}.{patch}"),
+            }
+        };
+        match self.releases {
+            [0, u32::MAX] => "all releases".to_owned(),
+            [first, u32::MAX] => format!("from {}", text(first)),
+            [0, beyond] => format!("before {}", text(beyond)),
+            [first, beyond] => format!("from {} to before {}", text(first), text(beyond)),
+        }
+    }
+
     /// Whether it is the place in this release.
     fn is_for(&self, product: Product, release: u32) -> bool {
         let [first, beyond] = self.releases;
@@ -237,24 +302,28 @@ impl FactComparison {
     }
 }
 
-const MYSQL: &[Product] = &[Product::MySql];
-const MARIADB: &[Product] = &[Product::MariaDb];
-const BOTH: &[Product] = &[Product::MySql, Product::MariaDb];
-const POSTGRES: &[Product] = &[Product::Postgres];
+pub(crate) const MYSQL: &[Product] = &[Product::MySql];
+pub(crate) const MARIADB: &[Product] = &[Product::MariaDb];
+pub(crate) const BOTH: &[Product] = &[Product::MySql, Product::MariaDb];
+pub(crate) const POSTGRES: &[Product] = &[Product::Postgres];
 const ALL: &[Product] = &Product::ALL;
 
 /// Of all releases.
-const ANY: [u32; 2] = [0, u32::MAX];
+pub(crate) const ANY: [u32; 2] = [0, u32::MAX];
 
-const fn from(release: u32) -> [u32; 2] {
+pub(crate) const fn from(release: u32) -> [u32; 2] {
     [release, u32::MAX]
 }
 
-const fn at(products: &'static [Product], releases: [u32; 2], place: FactPlace) -> FactSource {
+pub(crate) const fn at(
+    products: &'static [Product],
+    releases: [u32; 2],
+    place: FactPlace,
+) -> FactSource {
     FactSource { products, releases, place }
 }
 
-const fn counter(
+pub(crate) const fn counter(
     name: &'static str,
     unit: &'static str,
     class: FactClass,
@@ -263,7 +332,7 @@ const fn counter(
     ServerFact { name, unit, class, kind: FactKind::Counter, sources }
 }
 
-const fn gauge(
+pub(crate) const fn gauge(
     name: &'static str,
     unit: &'static str,
     class: FactClass,
@@ -282,8 +351,8 @@ const fn each(
 }
 
 /// A view of PostgreSQL about the database that is asked.
-const DATABASE: &str = "pg_stat_database WHERE datname = current_database()";
-const TABLES: &str = "pg_stat_user_tables";
+pub(crate) const DATABASE: &str = "pg_stat_database WHERE datname = current_database()";
+pub(crate) const TABLES: &str = "pg_stat_user_tables";
 /// Waits by class, where the performance schema is on and their instruments are; else there is no
 /// row, and nothing is known.
 const FILE_WAITS: &str = "performance_schema.events_waits_summary_global_by_event_name \

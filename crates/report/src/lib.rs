@@ -45,6 +45,7 @@ mod insert_benchmark;
 mod isolation;
 mod json;
 mod mechanisms;
+mod metrics;
 mod notes;
 mod profile;
 mod published;
@@ -82,6 +83,7 @@ pub use history::{
 pub use html::html;
 pub use isolation::{IsolationExtent, IsolationLayout, isolation_document, isolation_json};
 pub use json::json;
+pub use metrics::{MetricExtent, metrics_document, metrics_json};
 pub use profile::{
     ProfileExtent, profile_document, profile_html, profile_json, waits_document, waits_json,
 };

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dbdyno_model::live_facts::LIVE_FACTS;
 use dbdyno_model::server_facts::{ASKED, FACTS, FactPlace, ServerFact, find_fact};
 use dbdyno_wire::{Client, WireError};
 
@@ -36,15 +37,15 @@ pub struct FactReader {
 }
 
 impl FactReader {
-    /// All that a release tells.
+    /// All of a release that a comparison reads.
     pub fn for_release(server: ServerRelease) -> FactReader {
-        let all = server.family().product.into_iter().flat_map(|product| {
-            let all = ASKED.iter().chain(FACTS);
-            all.filter_map(move |fact| {
-                Some((fact, fact.place_in(product, server.version_number())?))
-            })
-        });
-        FactReader { questions: questions(&all.collect::<Vec<_>>()) }
+        FactReader { questions: questions(&placed(ASKED.iter().chain(FACTS), server)) }
+    }
+
+    /// All that a release tells.
+    pub fn for_live_view(server: ServerRelease) -> FactReader {
+        let all = ASKED.iter().chain(FACTS).chain(LIVE_FACTS);
+        FactReader { questions: questions(&placed(all, server)) }
     }
 
     /// Reads all of it. What is refused or not there is left out.
@@ -86,6 +87,15 @@ pub fn read_fact(
 
 /// A fact, and where it stands.
 type PlacedFact = (&'static ServerFact, FactPlace);
+
+/// Those of these facts that a release tells, each at its best place.
+fn placed(
+    all: impl Iterator<Item = &'static ServerFact>,
+    server: ServerRelease,
+) -> Vec<PlacedFact> {
+    let Some(product) = server.family().product else { return Vec::new() };
+    all.filter_map(|fact| Some((fact, fact.place_in(product, server.version_number())?))).collect()
+}
 
 /// One question for each place in which these facts stand.
 fn questions(known: &[PlacedFact]) -> Vec<Question> {
