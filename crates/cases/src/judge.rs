@@ -76,11 +76,7 @@ fn stranger(told: &StepTold) -> Option<String> {
 /// what is not there; its place in the case, and what was said. Where the case itself defines and
 /// drops, what is not there may be its point: then only what is no SQL is a fault.
 pub fn faulty_statement<'a>(case: &Case, told: &'a [StepTold]) -> Option<(usize, &'a str)> {
-    let defines = |sql: &str| {
-        let first = sql.split_whitespace().next().unwrap_or_default().to_lowercase();
-        DEFINING.contains(&first.as_str())
-    };
-    let has_definitions = case.steps.iter().any(|step| defines(&step.sql));
+    let has_definitions = case.steps.iter().any(|step| is_definition(&step.sql));
     told.iter().enumerate().find_map(|(at, step)| {
         let StepAnswer::Refused { code, sqlstate, message } = &step.answer else { return None };
         let is_no_sql = *code == NO_SQL.0 || sqlstate == NO_SQL.1;
@@ -88,6 +84,12 @@ pub fn faulty_statement<'a>(case: &Case, told: &'a [StepTold]) -> Option<(usize,
         let place = place_of_step(case, told, at)?;
         (is_no_sql || is_faulty && !has_definitions).then_some((place, message.as_str()))
     })
+}
+
+/// Whether a statement makes, changes or drops a table.
+fn is_definition(sql: &str) -> bool {
+    let first = sql.split_whitespace().next().unwrap_or_default().to_lowercase();
+    DEFINING.contains(&first.as_str())
 }
 
 /// Which step of a case was sent as the one at this place: of equal ones of a session, the one that

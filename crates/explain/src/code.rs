@@ -41,10 +41,12 @@ pub fn code_changes(counts: &RunCounts, pairing: Pairing, load: &str) -> Vec<Cod
 
 /// Which share of the instructions of an arm has no name of a function.
 fn nameless_share(counts: &RunCounts, load: &str, arm: ArmIndex) -> f64 {
-    let of_arm = || counts.functions.iter().filter(move |one| one.load == load && one.arm == arm);
-    let all: f64 = of_arm().map(|one| one.own_per_op).sum();
-    let nameless = of_arm().filter(|one| one.name.is_empty());
-    if all > 0.0 { nameless.map(|one| one.own_per_op).sum::<f64>() / all } else { 0.0 }
+    let (mut all, mut nameless) = (0.0, 0.0);
+    for one in counts.functions.iter().filter(|one| one.load == load && one.arm == arm) {
+        all += one.own_per_op;
+        nameless += if one.name.is_empty() { one.own_per_op } else { 0.0 };
+    }
+    if all > 0.0 { nameless / all } else { 0.0 }
 }
 
 /// What these functions executed themselves, together.

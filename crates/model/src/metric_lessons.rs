@@ -53,9 +53,19 @@ impl MetricLesson {
     ///
     /// # Panics
     /// Never: a test says that each lesson has its fact.
-    pub fn fact(&self) -> &'static ServerFact {
+    pub fn server_fact(&self) -> &'static ServerFact {
         let mut all = ASKED.iter().chain(FACTS).chain(LIVE_FACTS);
         all.find(|fact| fact.name == self.name).expect("each lesson has a fact")
+    }
+}
+
+impl MetricLesson {
+    /// Whether a word in small letters stands in it, or in what servers call it.
+    fn has_word(&self, word: &str) -> bool {
+        let places = self.server_fact().sources.iter().map(|source| source.place.to_string());
+        let texts = [self.name, self.class.name(), self.meaning, self.movers];
+        let mut texts = texts.map(str::to_owned).into_iter().chain(places);
+        texts.any(|text| text.to_lowercase().contains(word))
     }
 }
 
@@ -63,13 +73,7 @@ impl MetricLesson {
 /// servers call it. All of them where there is no word.
 pub fn find_lessons(word: Option<&str>) -> Vec<&'static MetricLesson> {
     let Some(word) = word.map(str::to_lowercase) else { return LESSONS.iter().collect() };
-    let has_word = |lesson: &&MetricLesson| {
-        let places = lesson.fact().sources.iter().map(|source| source.place.to_string());
-        let texts = [lesson.name, lesson.class.name(), lesson.meaning, lesson.movers];
-        let texts = texts.map(str::to_owned).into_iter().chain(places);
-        texts.into_iter().any(|text| text.to_lowercase().contains(&word))
-    };
-    LESSONS.iter().filter(has_word).collect()
+    LESSONS.iter().filter(|lesson| lesson.has_word(&word)).collect()
 }
 
 const fn lesson(
@@ -85,7 +89,7 @@ use MetricClass::{AccessPattern, Error, Internal, Rate, ResponseTime, Utilisatio
 
 /// All of them: those that a comparison reads, then those that only a live view reads.
 #[rustfmt::skip]
-pub const LESSONS: &[MetricLesson] = &[
+pub(crate) const LESSONS: &[MetricLesson] = &[
     lesson("statements", Rate,
         "statements that clients sent",
         "moves with the clients; it moves all other rates"),

@@ -167,7 +167,7 @@ impl std::fmt::Display for FactPlace {
 
 impl FactKind {
     /// `counter`, `gauge` or `ratio`.
-    pub fn word(self) -> &'static str {
+    pub fn kind_word(self) -> &'static str {
         match self {
             FactKind::Counter => "counter",
             FactKind::Gauge => "gauge",
@@ -187,25 +187,19 @@ impl FactKind {
 
 impl FactSource {
     /// The families of which it is the place.
-    pub fn products(&self) -> &'static [Product] {
+    pub fn product_families(&self) -> &'static [Product] {
         self.products
     }
 
     /// The releases in which it is the place: `all releases`, `from 10.5`, `before 17`, `14 to 17`.
     pub fn releases_text(&self) -> String {
-        let text = |release: u32| {
-            let [major, minor, patch] = [release / 10_000, release / 100 % 100, release % 100];
-            match (minor, patch) {
-                (0, 0) => major.to_string(),
-                (minor, 0) => format!("{major}.{minor}"),
-                (minor, patch) => format!("{major}.{minor}.{patch}"),
-            }
-        };
         match self.releases {
             [0, u32::MAX] => "all releases".to_owned(),
-            [first, u32::MAX] => format!("from {}", text(first)),
-            [0, beyond] => format!("before {}", text(beyond)),
-            [first, beyond] => format!("from {} to before {}", text(first), text(beyond)),
+            [first, u32::MAX] => format!("from {}", release_text(first)),
+            [0, beyond] => format!("before {}", release_text(beyond)),
+            [first, beyond] => {
+                format!("from {} to before {}", release_text(first), release_text(beyond))
+            }
         }
     }
 
@@ -265,6 +259,16 @@ pub fn release_number(version: &str) -> u32 {
     next() * 10_000 + next() * 100 + next()
 }
 
+/// A release by its number: `8.0.33`, `10.5`, `17`.
+fn release_text(release: u32) -> String {
+    let [major, minor, patch] = [release / 10_000, release / 100 % 100, release % 100];
+    match (minor, patch) {
+        (0, 0) => major.to_string(),
+        (minor, 0) => format!("{major}.{minor}"),
+        (minor, patch) => format!("{major}.{minor}.{patch}"),
+    }
+}
+
 /// A fact of two arms in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactComparison {
@@ -315,7 +319,7 @@ pub(crate) const fn from(release: u32) -> [u32; 2] {
     [release, u32::MAX]
 }
 
-pub(crate) const fn at(
+pub(crate) const fn source_of(
     products: &'static [Product],
     releases: [u32; 2],
     place: FactPlace,
@@ -323,7 +327,7 @@ pub(crate) const fn at(
     FactSource { products, releases, place }
 }
 
-pub(crate) const fn counter(
+pub(crate) const fn counter_of(
     name: &'static str,
     unit: &'static str,
     class: FactClass,
@@ -332,7 +336,7 @@ pub(crate) const fn counter(
     ServerFact { name, unit, class, kind: FactKind::Counter, sources }
 }
 
-pub(crate) const fn gauge(
+pub(crate) const fn gauge_of(
     name: &'static str,
     unit: &'static str,
     class: FactClass,
@@ -371,17 +375,17 @@ use FactPlace::{
 /// What counters are divided by.
 pub const ASKED: [ServerFact; 2] = [
     // The farewell of a connection is counted as a question.
-    counter(
+    counter_of(
         STATEMENTS,
         "statements",
         Access,
-        &[at(BOTH, ANY, StatusLess("Questions", "Connections"))],
+        &[source_of(BOTH, ANY, StatusLess("Questions", "Connections"))],
     ),
-    counter(
+    counter_of(
         TRANSACTIONS,
         "transactions",
         Access,
-        &[at(POSTGRES, ANY, View(DATABASE, "xact_commit + xact_rollback"))],
+        &[source_of(POSTGRES, ANY, View(DATABASE, "xact_commit + xact_rollback"))],
     ),
 ];
 
@@ -390,142 +394,170 @@ pub const ASKED: [ServerFact; 2] = [
 /// PostgreSQL 12 to 18 ("The Cumulative Statistics System"); each range was tried on releases.
 #[rustfmt::skip]
 pub const FACTS: &[ServerFact] = &[
-    counter("rows_examined", "rows", Access, &[
-        at(MARIADB, ANY, Status("Rows_read")),
-        at(MYSQL, ANY, Status("Innodb_rows_read")),
-        at(POSTGRES, ANY, View(DATABASE, "tup_returned")),
+    counter_of("rows_examined", "rows", Access, &[
+        source_of(MARIADB, ANY, Status("Rows_read")),
+        source_of(MYSQL, ANY, Status("Innodb_rows_read")),
+        source_of(POSTGRES, ANY, View(DATABASE, "tup_returned")),
     ]),
-    counter("rows_sent", "rows", Access, &[at(ALL, ANY, Clients)]),
+    counter_of("rows_sent", "rows", Access, &[source_of(ALL, ANY, Clients)]),
     each("rows_examined_per_row_sent", Access, "rows_examined", "rows_sent"),
-    counter("handler_read_first", "reads", Access, &[at(BOTH, ANY, Status("Handler_read_first"))]),
-    counter("handler_read_key", "reads", Access, &[at(BOTH, ANY, Status("Handler_read_key"))]),
-    counter("handler_read_last", "reads", Access, &[at(BOTH, ANY, Status("Handler_read_last"))]),
-    counter("handler_read_next", "rows", Access, &[at(BOTH, ANY, Status("Handler_read_next"))]),
-    counter("handler_read_prev", "rows", Access, &[at(BOTH, ANY, Status("Handler_read_prev"))]),
-    counter("handler_read_rnd", "rows", Access, &[at(BOTH, ANY, Status("Handler_read_rnd"))]),
-    counter("handler_read_rnd_next", "rows", Access, &[
-        at(BOTH, ANY, Status("Handler_read_rnd_next")),
+    counter_of("handler_read_first", "reads", Access, &[
+        source_of(BOTH, ANY, Status("Handler_read_first")),
     ]),
-    counter("handler_write", "rows", Access, &[
-        at(MYSQL, ANY, Status("Handler_write")),
-        at(MARIADB, ANY, StatusPlus("Handler_write", "Handler_tmp_write")),
+    counter_of("handler_read_key", "reads", Access, &[
+        source_of(BOTH, ANY, Status("Handler_read_key")),
     ]),
-    counter("handler_update", "rows", Access, &[
-        at(MYSQL, ANY, Status("Handler_update")),
-        at(MARIADB, ANY, StatusPlus("Handler_update", "Handler_tmp_update")),
+    counter_of("handler_read_last", "reads", Access, &[
+        source_of(BOTH, ANY, Status("Handler_read_last")),
     ]),
-    counter("handler_delete", "rows", Access, &[at(BOTH, ANY, Status("Handler_delete"))]),
-    counter("index_scans", "scans", Access, &[at(POSTGRES, ANY, View(TABLES, "sum(idx_scan)"))]),
-    counter("index_rows_fetched", "rows", Access, &[
-        at(POSTGRES, ANY, View(TABLES, "sum(idx_tup_fetch)")),
+    counter_of("handler_read_next", "rows", Access, &[
+        source_of(BOTH, ANY, Status("Handler_read_next")),
     ]),
-    counter("full_scans", "scans", Access, &[
-        at(BOTH, ANY, Status("Select_scan")),
-        at(POSTGRES, ANY, View(TABLES, "sum(seq_scan)")),
+    counter_of("handler_read_prev", "rows", Access, &[
+        source_of(BOTH, ANY, Status("Handler_read_prev")),
     ]),
-    counter("full_scan_rows", "rows", Access, &[
-        at(POSTGRES, ANY, View(TABLES, "sum(seq_tup_read)")),
+    counter_of("handler_read_rnd", "rows", Access, &[
+        source_of(BOTH, ANY, Status("Handler_read_rnd")),
     ]),
-    counter("full_joins", "joins", Access, &[at(BOTH, ANY, Status("Select_full_join"))]),
-    counter("range_checks", "joins", Access, &[at(BOTH, ANY, Status("Select_range_check"))]),
-    counter("sorted_rows", "rows", Temporary, &[at(BOTH, ANY, Status("Sort_rows"))]),
-    counter("sort_merge_passes", "passes", Temporary, &[
-        at(BOTH, ANY, Status("Sort_merge_passes")),
+    counter_of("handler_read_rnd_next", "rows", Access, &[
+        source_of(BOTH, ANY, Status("Handler_read_rnd_next")),
     ]),
-    counter("tmp_tables", "tables", Temporary, &[at(BOTH, ANY, Status("Created_tmp_tables"))]),
-    counter("tmp_disk_tables", "tables", Temporary, &[
-        at(BOTH, ANY, Status("Created_tmp_disk_tables")),
+    counter_of("handler_write", "rows", Access, &[
+        source_of(MYSQL, ANY, Status("Handler_write")),
+        source_of(MARIADB, ANY, StatusPlus("Handler_write", "Handler_tmp_write")),
     ]),
-    counter("tmp_files", "files", Temporary, &[
-        at(BOTH, ANY, Status("Created_tmp_files")),
-        at(POSTGRES, ANY, View(DATABASE, "temp_files")),
+    counter_of("handler_update", "rows", Access, &[
+        source_of(MYSQL, ANY, Status("Handler_update")),
+        source_of(MARIADB, ANY, StatusPlus("Handler_update", "Handler_tmp_update")),
     ]),
-    counter("tmp_bytes", "bytes", Temporary, &[at(POSTGRES, ANY, View(DATABASE, "temp_bytes"))]),
-    counter("row_lock_waits", "waits", Wait, &[at(BOTH, ANY, Status("Innodb_row_lock_waits"))]),
-    counter("row_lock_wait_ms", "ms", Wait, &[at(BOTH, ANY, Status("Innodb_row_lock_time"))]),
-    counter("table_lock_waits", "waits", Wait, &[at(BOTH, ANY, Status("Table_locks_waited"))]),
-    counter("deadlocks", "deadlocks", Wait, &[
-        at(MYSQL, from(5_06_00), Metric("lock_deadlocks")),
-        at(MARIADB, from(10_05_00), Status("Innodb_deadlocks")),
-        at(MARIADB, ANY, Metric("lock_deadlocks")),
-        at(POSTGRES, ANY, View(DATABASE, "deadlocks")),
+    counter_of("handler_delete", "rows", Access, &[source_of(BOTH, ANY, Status("Handler_delete"))]),
+    counter_of("index_scans", "scans", Access, &[
+        source_of(POSTGRES, ANY, View(TABLES, "sum(idx_scan)")),
     ]),
-    counter("lock_timeouts", "timeouts", Wait, &[
-        at(MYSQL, from(5_06_00), Metric("lock_timeouts")),
-        at(MARIADB, [0, 10_05_00], Metric("lock_timeouts")),
+    counter_of("index_rows_fetched", "rows", Access, &[
+        source_of(POSTGRES, ANY, View(TABLES, "sum(idx_tup_fetch)")),
     ]),
-    counter("redo_buffer_waits", "waits", Wait, &[
-        at(BOTH, ANY, Status("Innodb_log_waits")),
-        at(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_buffers_full")),
+    counter_of("full_scans", "scans", Access, &[
+        source_of(BOTH, ANY, Status("Select_scan")),
+        source_of(POSTGRES, ANY, View(TABLES, "sum(seq_scan)")),
     ]),
-    counter("free_page_waits", "waits", Wait, &[
-        at(BOTH, ANY, Status("Innodb_buffer_pool_wait_free")),
+    counter_of("full_scan_rows", "rows", Access, &[
+        source_of(POSTGRES, ANY, View(TABLES, "sum(seq_tup_read)")),
     ]),
-    counter("file_wait_ms", "ms", Wait, &[
-        at(BOTH, ANY, View(FILE_WAITS, "sum(sum_timer_wait) / 1e9")),
-        at(POSTGRES, ANY, View(DATABASE, POSTGRES_FILE_WAITS)),
+    counter_of("full_joins", "joins", Access, &[source_of(BOTH, ANY, Status("Select_full_join"))]),
+    counter_of("range_checks", "joins", Access, &[
+        source_of(BOTH, ANY, Status("Select_range_check")),
     ]),
-    counter("latch_wait_ms", "ms", Wait, &[
-        at(BOTH, ANY, View(LATCH_WAITS, "sum(sum_timer_wait) / 1e9")),
+    counter_of("sorted_rows", "rows", Temporary, &[source_of(BOTH, ANY, Status("Sort_rows"))]),
+    counter_of("sort_merge_passes", "passes", Temporary, &[
+        source_of(BOTH, ANY, Status("Sort_merge_passes")),
     ]),
-    counter("pages_requested", "pages", Pages, &[
-        at(BOTH, ANY, Status("Innodb_buffer_pool_read_requests")),
-        at(POSTGRES, ANY, View(DATABASE, "blks_hit + blks_read")),
+    counter_of("tmp_tables", "tables", Temporary, &[
+        source_of(BOTH, ANY, Status("Created_tmp_tables")),
     ]),
-    counter("pages_read", "pages", Pages, &[
-        at(BOTH, ANY, Status("Innodb_buffer_pool_reads")),
-        at(POSTGRES, ANY, View(DATABASE, "blks_read")),
+    counter_of("tmp_disk_tables", "tables", Temporary, &[
+        source_of(BOTH, ANY, Status("Created_tmp_disk_tables")),
+    ]),
+    counter_of("tmp_files", "files", Temporary, &[
+        source_of(BOTH, ANY, Status("Created_tmp_files")),
+        source_of(POSTGRES, ANY, View(DATABASE, "temp_files")),
+    ]),
+    counter_of("tmp_bytes", "bytes", Temporary, &[
+        source_of(POSTGRES, ANY, View(DATABASE, "temp_bytes")),
+    ]),
+    counter_of("row_lock_waits", "waits", Wait, &[
+        source_of(BOTH, ANY, Status("Innodb_row_lock_waits")),
+    ]),
+    counter_of("row_lock_wait_ms", "ms", Wait, &[
+        source_of(BOTH, ANY, Status("Innodb_row_lock_time")),
+    ]),
+    counter_of("table_lock_waits", "waits", Wait, &[
+        source_of(BOTH, ANY, Status("Table_locks_waited")),
+    ]),
+    counter_of("deadlocks", "deadlocks", Wait, &[
+        source_of(MYSQL, from(5_06_00), Metric("lock_deadlocks")),
+        source_of(MARIADB, from(10_05_00), Status("Innodb_deadlocks")),
+        source_of(MARIADB, ANY, Metric("lock_deadlocks")),
+        source_of(POSTGRES, ANY, View(DATABASE, "deadlocks")),
+    ]),
+    counter_of("lock_timeouts", "timeouts", Wait, &[
+        source_of(MYSQL, from(5_06_00), Metric("lock_timeouts")),
+        source_of(MARIADB, [0, 10_05_00], Metric("lock_timeouts")),
+    ]),
+    counter_of("redo_buffer_waits", "waits", Wait, &[
+        source_of(BOTH, ANY, Status("Innodb_log_waits")),
+        source_of(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_buffers_full")),
+    ]),
+    counter_of("free_page_waits", "waits", Wait, &[
+        source_of(BOTH, ANY, Status("Innodb_buffer_pool_wait_free")),
+    ]),
+    counter_of("file_wait_ms", "ms", Wait, &[
+        source_of(BOTH, ANY, View(FILE_WAITS, "sum(sum_timer_wait) / 1e9")),
+        source_of(POSTGRES, ANY, View(DATABASE, POSTGRES_FILE_WAITS)),
+    ]),
+    counter_of("latch_wait_ms", "ms", Wait, &[
+        source_of(BOTH, ANY, View(LATCH_WAITS, "sum(sum_timer_wait) / 1e9")),
+    ]),
+    counter_of("pages_requested", "pages", Pages, &[
+        source_of(BOTH, ANY, Status("Innodb_buffer_pool_read_requests")),
+        source_of(POSTGRES, ANY, View(DATABASE, "blks_hit + blks_read")),
+    ]),
+    counter_of("pages_read", "pages", Pages, &[
+        source_of(BOTH, ANY, Status("Innodb_buffer_pool_reads")),
+        source_of(POSTGRES, ANY, View(DATABASE, "blks_read")),
     ]),
     each("pages_read_per_request", Pages, "pages_read", "pages_requested"),
-    counter("pages_flushed", "pages", Pages, &[
-        at(BOTH, ANY, Status("Innodb_buffer_pool_pages_flushed")),
-        at(POSTGRES, [0, 17_00_00],
+    counter_of("pages_flushed", "pages", Pages, &[
+        source_of(BOTH, ANY, Status("Innodb_buffer_pool_pages_flushed")),
+        source_of(POSTGRES, [0, 17_00_00],
            View("pg_stat_bgwriter", "buffers_checkpoint + buffers_clean + buffers_backend")),
-        at(POSTGRES, from(17_00_00),
+        source_of(POSTGRES, from(17_00_00),
            View("pg_stat_bgwriter, pg_stat_checkpointer", "buffers_clean + buffers_written")),
     ]),
-    counter("pages_written_twice", "pages", Pages, &[
-        at(BOTH, ANY, Status("Innodb_dblwr_pages_written")),
+    counter_of("pages_written_twice", "pages", Pages, &[
+        source_of(BOTH, ANY, Status("Innodb_dblwr_pages_written")),
     ]),
-    counter("fsyncs", "syncs", Log, &[
-        at(BOTH, ANY, Status("Innodb_data_fsyncs")),
-        at(POSTGRES, [14_00_00, 18_00_00], View("pg_stat_wal", "wal_sync")),
-        at(POSTGRES, from(18_00_00), View("pg_stat_io WHERE object = 'wal'", "sum(fsyncs)")),
+    counter_of("fsyncs", "syncs", Log, &[
+        source_of(BOTH, ANY, Status("Innodb_data_fsyncs")),
+        source_of(POSTGRES, [14_00_00, 18_00_00], View("pg_stat_wal", "wal_sync")),
+        source_of(POSTGRES, from(18_00_00), View("pg_stat_io WHERE object = 'wal'", "sum(fsyncs)")),
     ]),
-    counter("redo_bytes", "bytes", Log, &[
-        at(BOTH, ANY, Status("Innodb_os_log_written")),
-        at(POSTGRES, ANY,
+    counter_of("redo_bytes", "bytes", Log, &[
+        source_of(BOTH, ANY, Status("Innodb_os_log_written")),
+        source_of(POSTGRES, ANY,
            View("pg_current_wal_insert_lsn() AS place (lsn)", "lsn - '0/0'::pg_lsn")),
     ]),
-    counter("redo_records", "records", Log, &[
-        at(BOTH, ANY, Status("Innodb_log_write_requests")),
-        at(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_records")),
+    counter_of("redo_records", "records", Log, &[
+        source_of(BOTH, ANY, Status("Innodb_log_write_requests")),
+        source_of(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_records")),
     ]),
-    counter("full_page_images", "pages", Log, &[
-        at(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_fpi")),
+    counter_of("full_page_images", "pages", Log, &[
+        source_of(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_fpi")),
     ]),
-    counter("error_log_bytes", "bytes", Log, &[at(ALL, ANY, ErrorLog)]),
-    gauge("checkpoint_age", "bytes", Debt, &[
-        at(MYSQL, from(8_00_30),
+    counter_of("error_log_bytes", "bytes", Log, &[source_of(ALL, ANY, ErrorLog)]),
+    gauge_of("checkpoint_age", "bytes", Debt, &[
+        source_of(MYSQL, from(8_00_30),
            StatusLess("Innodb_redo_log_current_lsn", "Innodb_redo_log_checkpoint_lsn")),
-        at(MARIADB, from(10_05_00), Status("Innodb_checkpoint_age")),
-        at(BOTH, ANY, InnodbLess("Log sequence number", "Last checkpoint at")),
-        at(POSTGRES, ANY,
+        source_of(MARIADB, from(10_05_00), Status("Innodb_checkpoint_age")),
+        source_of(BOTH, ANY, InnodbLess("Log sequence number", "Last checkpoint at")),
+        source_of(POSTGRES, ANY,
            View("pg_control_checkpoint()", "pg_current_wal_insert_lsn() - redo_lsn")),
     ]),
-    gauge("history_list", "transactions", Debt, &[
-        at(MARIADB, from(10_05_00), Status("Innodb_history_list_length")),
-        at(MYSQL, from(5_06_00), Metric("trx_rseg_history_len")),
-        at(BOTH, ANY, Innodb("History list length")),
+    gauge_of("history_list", "transactions", Debt, &[
+        source_of(MARIADB, from(10_05_00), Status("Innodb_history_list_length")),
+        source_of(MYSQL, from(5_06_00), Metric("trx_rseg_history_len")),
+        source_of(BOTH, ANY, Innodb("History list length")),
     ]),
-    gauge("dead_rows", "rows", Debt, &[at(POSTGRES, ANY, View(TABLES, "sum(n_dead_tup)"))]),
-    gauge("dirty_pages", "pages", Debt, &[
-        at(BOTH, ANY, Status("Innodb_buffer_pool_pages_dirty")),
+    gauge_of("dead_rows", "rows", Debt, &[
+        source_of(POSTGRES, ANY, View(TABLES, "sum(n_dead_tup)")),
     ]),
-    gauge("oldest_transaction_s", "s", Debt, &[
-        at(BOTH, ANY, View("information_schema.innodb_trx",
+    gauge_of("dirty_pages", "pages", Debt, &[
+        source_of(BOTH, ANY, Status("Innodb_buffer_pool_pages_dirty")),
+    ]),
+    gauge_of("oldest_transaction_s", "s", Debt, &[
+        source_of(BOTH, ANY, View("information_schema.innodb_trx",
            "coalesce(max(timestampdiff(second, trx_started, now())), 0)")),
-        at(POSTGRES, ANY, View("pg_stat_activity WHERE pid <> pg_backend_pid()",
+        source_of(POSTGRES, ANY, View("pg_stat_activity WHERE pid <> pg_backend_pid()",
            "coalesce(max(extract(epoch FROM now() - xact_start)), 0)")),
     ]),
 ];

@@ -2,7 +2,6 @@
 //! where it stands in servers.
 
 use dbdyno_document::{Document, Element, LabelledItem, Text};
-use dbdyno_model::Product;
 use dbdyno_model::metric_lessons::{MetricClass, MetricLesson};
 use dbdyno_model::server_facts::FactKind;
 use serde::Serialize;
@@ -46,16 +45,17 @@ pub fn metrics_document(lessons: &[&MetricLesson], extent: MetricExtent) -> Docu
 }
 
 fn lesson_elements(lesson: &MetricLesson) -> Vec<Element> {
-    let fact = lesson.fact();
+    let fact = lesson.server_fact();
     let unit = if fact.unit.is_empty() { String::new() } else { format!(" in {}", fact.unit) };
-    let title = format!("{}: {}, {}{unit}", lesson.name, lesson.class.name(), fact.kind.word());
+    let title =
+        format!("{}: {}, {}{unit}", lesson.name, lesson.class.name(), fact.kind.kind_word());
     let mut terms: Vec<(Text, Text)> =
         vec![("is".into(), lesson.meaning.into()), ("moved by".into(), lesson.movers.into())];
     if let FactKind::Each(one, of) = fact.kind {
         terms.push(("made of".into(), format!("{one} ÷ {of}").into()));
     }
     for source in fact.sources {
-        let families: Vec<&str> = source.products().iter().map(|of| of.name()).collect();
+        let families: Vec<&str> = source.product_families().iter().map(|of| of.name()).collect();
         let place = format!("{}: {}", source.releases_text(), source.place);
         terms.push((families.join(", ").into(), place.into()));
     }
@@ -88,25 +88,26 @@ struct PlaceJson {
 
 /// Metrics as JSON.
 pub fn metrics_json(lessons: &[&'static MetricLesson]) -> String {
-    let metric = |lesson: &&'static MetricLesson| {
-        let fact = lesson.fact();
+    let metrics = lessons.iter().map(|lesson| MetricJson::new(lesson)).collect();
+    crate::json::json_text(&MetricsJson { schema: SCHEMA, metrics })
+}
+
+impl MetricJson<'static> {
+    fn new(lesson: &'static MetricLesson) -> MetricJson<'static> {
+        let fact = lesson.server_fact();
         let places = fact.sources.iter().map(|source| PlaceJson {
-            families: source.products().iter().map(|product: &Product| product.name()).collect(),
+            families: source.product_families().iter().map(|product| product.name()).collect(),
             releases: source.releases_text(),
             place: source.place.to_string(),
         });
         MetricJson {
             name: lesson.name,
             class: lesson.class.name(),
-            kind: fact.kind.word(),
+            kind: fact.kind.kind_word(),
             unit: fact.unit,
             meaning: lesson.meaning,
             movers: lesson.movers,
             places: places.collect(),
         }
-    };
-    crate::json::json_text(&MetricsJson {
-        schema: SCHEMA,
-        metrics: lessons.iter().map(metric).collect(),
-    })
+    }
 }

@@ -48,15 +48,14 @@ impl Claim {
         let dir = loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let dir = home.run().join(format!("{}-{}-{number}", tame(name), std::process::id()));
-            match dir.exists() {
-                false => break dir,
-                // A dbdyno of another container, in which pids mean something else.
-                true if owner_lives(home, &dir) => {}
-                // The pid has been used before, and its claim was never swept.
-                true => {
-                    removal::remove(&dir)?;
-                    break dir;
-                }
+            if !dir.exists() {
+                break dir;
+            }
+            // The pid has been used before, and its claim was never swept; or it is that of a
+            // dbdyno of another container, in which pids mean something else.
+            if !owner_lives(home, &dir) {
+                removal::remove(&dir)?;
+                break dir;
             }
         };
         make_passage(&dir)?;
@@ -110,11 +109,8 @@ impl Home {
     /// `own`: `` `dbdyno compare` (pid 4711) ``, sorted.
     pub fn others_who_measure(&self, own: &Scratch) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.run()) else { return Vec::new() };
-        let is_of_others = |dir: &PathBuf| {
-            let name = dir.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| name.starts_with(&format!("{MEASURES}-"))) && dir != own.path()
-        };
-        let dirs = entries.flatten().map(|entry| entry.path()).filter(is_of_others);
+        let dirs = entries.flatten().map(|entry| entry.path());
+        let dirs = dirs.filter(|dir| is_sign_of_measuring(dir) && dir != own.path());
         let mut others: Vec<String> = dirs
             .filter(|dir| owner_lives(self, dir))
             .map(|dir| holder_of(&**self.host(), &dir.join("owner")))
@@ -135,6 +131,12 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.claim.dir()
     }
+}
+
+/// Whether a directory in `run/` says that somebody measures.
+fn is_sign_of_measuring(dir: &Path) -> bool {
+    let name = dir.file_name().and_then(|name| name.to_str());
+    name.and_then(|name| name.strip_prefix(MEASURES)).is_some_and(|rest| rest.starts_with('-'))
 }
 
 /// A name that fits into a path and into a socket's address.

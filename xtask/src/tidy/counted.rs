@@ -49,8 +49,9 @@ const SERVER_SQL: [&str; 8] = [
 /// Beginnings of the paths where such texts stand: the crate that asks, the table of what servers
 /// count, the servers of our own, which are asked, and crates without connections, in which they
 /// are told to people.
-const SERVER_SQL_OWNERS: [&str; 9] = [
+const SERVER_SQL_OWNERS: [&str; 10] = [
     "crates/server/",
+    "crates/model/src/live_facts.rs",
     "crates/model/src/server_facts.rs",
     "crates/engine/",
     "crates/sql/",

@@ -58,15 +58,14 @@ fn metrics_are_told(releases: &[(Product, &str)]) {
         client.run("CREATE TABLE row_of_one (id INT PRIMARY KEY)").unwrap();
         let told = ServerRelease::of_version(client.server_version(), product.dialect());
         let values = FactReader::for_live_view(told).read(&mut *client);
-        for fact in find_lessons(None).into_iter().map(|lesson| lesson.fact()) {
+        for fact in find_lessons(None).into_iter().map(|lesson| lesson.server_fact()) {
             let elsewhere = [FactPlace::Clients, FactPlace::ErrorLog];
             let place = fact.place_in(product, told.version_number());
             let is_told = place.is_some_and(|place| !elsewhere.contains(&place))
                 && !MAY_BE_OFF.contains(&fact.name)
                 && !NOTHING_THERE.contains(&fact.name);
             let value = values.get(fact.name);
-            // Of a server that was asked nothing yet: connections are taken off, their own questions
-            // are not all counted.
+            // Connections are taken off, and not all of them ask something.
             let least = if fact.name == STATEMENTS { f64::MIN } else { 0.0 };
             if is_told && value.is_none_or(|value| *value < least) {
                 missing.push(format!("{} of {product:?} {version}: {value:?}", fact.name));
