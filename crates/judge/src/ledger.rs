@@ -13,6 +13,7 @@
 //!
 //! The server's code is parted by layer where its instructions were counted: by their shares, as if
 //! all instructions took the same time. That is told, and is why a part has no interval of its own.
+//! Where more of one program than of the other has no name, nothing is parted.
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,8 @@ use crate::judged::{judged_pairs, judgement_terms};
 use crate::layers::{Layer, layer_of};
 use crate::variance::nested_figures;
 
+/// How much more of the instructions of one program than of the other may have no name.
+const NAMELESS_MOST: f64 = 0.02;
 /// Which of the lines is parted by layer.
 const SERVER_CODE: usize = 3;
 /// Which of them is what the others leave.
@@ -195,6 +198,11 @@ fn by_layer(counted: RunPair<'_>, cell: &Cell, code: &LedgerLine) -> Vec<LedgerL
     if Arm::BOTH.iter().any(|arm| shares[*arm].is_empty()) {
         return Vec::new();
     }
+    // What has no name in one program would be told as new in a layer of the other.
+    let nameless = shares.as_ref().map(|shares| share_of(&[Layer::Nameless], shares));
+    if (nameless.base - nameless.test).abs() > NAMELESS_MOST {
+        return Vec::new();
+    }
     let (told, small): (Vec<Layer>, Vec<Layer>) = Layer::ALL.into_iter().partition(|layer| {
         Arm::BOTH.iter().any(|arm| share_of(&[*layer], &shares[*arm]) >= LAYER_LEAST)
     });
@@ -354,6 +362,17 @@ mod tests {
         let Interval { estimate, low, high } = told.total.difference_us;
         assert!(low <= estimate && estimate <= high && high - low > 100.0, "{told:?}");
         assert!((told.total.us.test - told.total.us.base - estimate).abs() < 1e-6, "{told:?}");
+    }
+
+    /// A program of a distribution has no symbols, one of another builder has them.
+    #[test]
+    fn no_layer_is_told_where_names_are_missing_in_one_arm() {
+        let mut run = a_run();
+        let of_base = run.counts.functions.iter_mut().filter(|one| one.arm == ArmIndex::BASE);
+        of_base.for_each(|one| one.name.clear());
+        let told = of_run(&run).unwrap();
+        let is_part = |line: &LedgerLine| line.is_part == LineStanding::OfLine;
+        assert!(!told.lines.iter().any(is_part), "{told:?}");
     }
 
     #[test]
