@@ -210,19 +210,19 @@ fn what_cannot_be_told_is_no_verdict_and_a_fault_of_the_file_is_told_with_its_li
     };
     let twice = "insert into test (id, value) values (2, 1)";
     let sound = PLANTED.lines().position(|line| line.ends_with("where id = 2")).unwrap();
-    let instead = |statement: &str| {
+    let with_more = |statement: &str| {
         let mut lines: Vec<String> = PLANTED.lines().map(str::to_owned).collect();
         let session = lines[sound].split(':').next().unwrap().to_owned();
-        lines[sound] = format!("{session}: {statement}");
+        lines.insert(sound + 1, format!("{session}: {statement}"));
         lines.join("\n")
     };
     for target in ["engine:", "sqlite:"] {
-        let done = verified(&instead(twice), target);
+        let done = verified(&with_more(twice), target);
         assert_eq!(done.code, 3, "a key that is there is no fault of the file: {done:?}");
         assert!(done.out.contains("unknown at serializable"), "{done:?}");
         for fault in ["updaet test set value = 1", "select nobody from test"] {
-            let done = verified(&instead(fault), target);
-            let place = format!(", line {}: {target} refuses `{fault}`", sound + 1);
+            let done = verified(&with_more(fault), target);
+            let place = format!(", line {}: {target} refuses `{fault}`", sound + 2);
             assert!(done.code == 2 && done.err.contains(&place), "{place}: {done:?}");
         }
     }

@@ -238,7 +238,7 @@ fn a_killed_run_is_a_shorter_run_and_the_next_start_cleans_up() {
 
     let next = home.dbdyno(compare("sqlite:", "sqlite:", &["--rounds", "1"]));
     assert_eq!(next.code, 3, "{next:?}");
-    assert_eq!(next.err.matches("cleaned up: ").count(), 2, "{}", next.err);
+    assert_eq!(next.err.matches("cleaned up: ").count(), 3, "{}", next.err);
     assert!(home.sandboxes().is_empty());
 }
 
