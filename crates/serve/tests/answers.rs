@@ -225,8 +225,12 @@ fn tables_are_told_in_the_shape_of_mysql() {
     client.run("DROP TABLE test.t").unwrap();
     client.run(made).unwrap_or_else(|error| panic!("{made}: {error}"));
     assert!(rows(&mut client, "SHOW CREATE TABLE t")[0].ends_with(made), "{made}");
-    for sql in ["SELECT 1 FROM elsewhere.t", "SHOW TABLES FROM elsewhere", "DROP TABLE mysql.t"] {
+    for sql in ["SELECT 1 FROM elsewhere.t", "SHOW TABLES FROM elsewhere", "DROP TABLE other.t"] {
         assert_eq!(refused(client.run(sql)).0, 1049, "{sql}");
+    }
+    // MySQL has these, and the engine has not: that is no wrong name of a client.
+    for sql in ["DROP TABLE mysql.t", "SELECT 1 FROM INFORMATION_SCHEMA.tables"] {
+        assert_eq!(refused(client.run(sql)).0, 1235, "{sql}");
     }
     server.stop().unwrap();
 }

@@ -83,7 +83,7 @@ fn an_own_case_stands_by_itself_and_what_is_unknown_says_why() {
     ];
     let all = [told(cases, Vec::new())];
     let text = on_screen(&all, IsolationExtent::Tables, 100);
-    for row in [["P4", "occurs"], ["transfer (P4)", "waits"], ["refund (P4)", "unknown"]] {
+    for row in [["P4", "occurs"], ["transfer (P4)", "waits *"], ["refund (P4)", "unknown"]] {
         let is_there = |line: &str| line.trim_start().starts_with(row[0]) && line.ends_with(row[1]);
         assert!(text.lines().any(is_there), "{row:?} is missing in:\n{text}");
     }
