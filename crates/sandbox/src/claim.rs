@@ -21,7 +21,6 @@ use crate::home::{Home, create_private, make_passage};
 use crate::lock::holder_of;
 use crate::process::Identity;
 use crate::removal;
-use crate::sweep::owner_lives;
 
 /// Name of the claims of those who measure.
 const MEASURES: &str = "measures";
@@ -131,6 +130,16 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.claim.dir()
     }
+}
+
+/// Whether the dbdyno of a claim still runs.
+pub(crate) fn owner_lives(home: &Home, dir: &Path) -> bool {
+    let path = dir.join("owner");
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    if Identity::from_line(&text).is_some_and(|owner| owner.is_alive(&**home.host())) {
+        return true;
+    }
+    File::open(&path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
 
 /// Whether a directory in `run/` says that somebody measures.

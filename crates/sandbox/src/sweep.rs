@@ -9,10 +9,11 @@
 //! second half covers a home that is shared by containers, where the pids of one mean nothing in
 //! another.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cgroup;
+use crate::claim::owner_lives;
 use crate::home::Home;
 use crate::process::{Identity, kill_servers_in};
 use crate::removal;
@@ -56,16 +57,6 @@ fn sweep_claims(home: &Home, progress: &mut dyn FnMut(&str)) -> Vec<String> {
     let Ok(entries) = fs::read_dir(home.run()) else { return Vec::new() };
     let dirs = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
     dirs.filter(|dir| !owner_lives(home, dir)).filter_map(|dir| clean(home, &dir)).collect()
-}
-
-/// Whether the dbdyno of a claim still runs.
-pub(crate) fn owner_lives(home: &Home, dir: &Path) -> bool {
-    let path = dir.join("owner");
-    let text = fs::read_to_string(&path).unwrap_or_default();
-    if Identity::from_line(&text).is_some_and(|owner| owner.is_alive(&**home.host())) {
-        return true;
-    }
-    File::open(&path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
 
 /// Kills the servers that work in `dir` and removes what the system keeps for them outside of it.
