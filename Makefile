@@ -73,6 +73,7 @@ soak: setup
 	SOAK_SEED=$$seed $(MAKE) --no-print-directory --keep-going orders || status=1; \
 	$(MAKE) --no-print-directory fuzz || status=1; \
 	$(MAKE) --no-print-directory deny || status=1; \
+	cargo build --locked -p dbdyno-report --example pages && tools/page || status=1; \
 	cargo xtask servers || status=1; \
 	$(MAKE) --no-print-directory dist || status=1; \
 	exit $$status
