@@ -112,6 +112,40 @@ mod tests {
         occurs: t1 is 1:10 and t2 is 1:10\n\
         T1: select id, value from test => t1\nT2: select id, value from test => t2\nT2 waits: update x\nT1: commit\nT2: commit\n";
 
+    /// Of equal statements of a session the one is meant that was refused; where a case drops what
+    /// it reads, that is its point.
+    #[test]
+    fn the_statement_that_was_refused_is_the_fault_unless_the_case_defines() {
+        let story = |more: &str| {
+            let head =
+                "case: x\nanomaly: P4\nabout: x\nsource: x\noccurs: end is 1:10\nrows: 1:10\n";
+            let steps = "T1: select value from test\nT2: select 1\nT1: select value from test\n";
+            parse(&format!("{head}T1: begin\n{steps}{more}T1: commit\n")).unwrap()
+        };
+        let refused = |code, sqlstate: &str| StepAnswer::Refused {
+            code,
+            sqlstate: sqlstate.to_owned(),
+            message: "no".to_owned(),
+        };
+        let told = |last: StepAnswer| {
+            let answers = [StepAnswer::Changed(0), rows("10"), rows("1"), last];
+            let sessions = [1, 1, 2, 1];
+            let steps = answers.into_iter().zip(sessions).map(|(answer, session)| StepTold {
+                session,
+                sql: String::new(),
+                answer,
+                waited: None,
+            });
+            steps.collect::<Vec<_>>()
+        };
+        let place = |case: &Case, last| faulty_statement(case, &told(last)).map(|(place, _)| place);
+        assert_eq!(place(&story(""), refused(1146, "42S02")), Some(3));
+        assert_eq!(place(&story("T2: drop table aux\n"), refused(1146, "42S02")), None);
+        assert_eq!(place(&story("T2: drop table aux\n"), refused(1064, "42000")), Some(3));
+        assert_eq!(place(&story(""), refused(1213, "40001")), None);
+        assert_eq!(place(&story(""), refused(1062, "23000")), None);
+    }
+
     fn rows(text: &str) -> StepAnswer {
         let value = |value: &str| Some(value.to_owned());
         StepAnswer::Rows(vec![text.split(':').map(value).collect()])

@@ -12,16 +12,14 @@ use dbdyno_model::{Arm, ArmIndex, CodeChange, Match, Pairing, PerArm, RunCounts}
 
 use crate::profile::{CodePart, MeasureUnit, Profile, ProfileMeasure, matched_names};
 
-/// How much more of the instructions of one arm than of the other may have no name: what has none
-/// in one program would be told as new in the other.
+/// How much more of the instructions of one arm than of the other may have no name.
 const NAMELESS_MOST: f64 = 0.02;
 
 /// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
-/// What has no name is left out, and so is what did not change. None where a larger share of one
-/// arm than of the other has no name.
+/// What has no name is left out, and so is what did not change. None where
+/// [`unequal_nameless_shares`] finds any.
 pub fn code_changes(counts: &RunCounts, pairing: Pairing, load: &str) -> Vec<CodeChange> {
-    let nameless = PerArm::from_fn(|arm| nameless_share(counts, load, pairing.arm_on(arm)));
-    if (nameless.base - nameless.test).abs() > NAMELESS_MOST {
+    if unequal_nameless_shares(counts, pairing, load).is_some() {
         return Vec::new();
     }
     let PerArm { base, test } = PerArm::from_fn(|arm| profile(counts, load, pairing.arm_on(arm)));
@@ -47,6 +45,17 @@ fn nameless_share(counts: &RunCounts, load: &str, arm: ArmIndex) -> f64 {
         nameless += if one.name.is_empty() { one.own_per_op } else { 0.0 };
     }
     if all > 0.0 { nameless / all } else { 0.0 }
+}
+
+/// Which share of the instructions of each arm has no name of a function, where they are so unequal
+/// that what has none in one program would be told as new in the other.
+pub fn unequal_nameless_shares(
+    counts: &RunCounts,
+    pairing: Pairing,
+    load: &str,
+) -> Option<PerArm<f64>> {
+    let shares = PerArm::from_fn(|arm| nameless_share(counts, load, pairing.arm_on(arm)));
+    ((shares.base - shares.test).abs() > NAMELESS_MOST).then_some(shares)
 }
 
 /// What these functions executed themselves, together.
@@ -145,5 +154,11 @@ mod tests {
         let found = code_changes(&counts, Pairing::USUAL, "point-query");
         assert_eq!(found[0].name, "row_search_mvcc", "an older run knows no calls");
         assert_eq!(found[0].matched, Match::Alone);
+        // A program without symbols: all that the other one does would be new.
+        let of_base = counts.functions.iter_mut().filter(|one| one.arm == Arm::Base.into());
+        of_base.for_each(|one| one.name.clear());
+        assert_eq!(code_changes(&counts, Pairing::USUAL, "point-query"), []);
+        let shares = unequal_nameless_shares(&counts, Pairing::USUAL, "point-query").unwrap();
+        assert_eq!((shares.base, shares.test), (1.0, 0.0));
     }
 }

@@ -42,7 +42,7 @@ mod usual;
 
 pub use ablation::{cause_text, smallest_set};
 pub use blockers::blocker_tree;
-pub use code::code_changes;
+pub use code::{code_changes, unequal_nameless_shares};
 pub use deadlocks::{
     DeadlockGap, DeadlockReading, DeadlockTelling, GatheredDeadlocks, LogDirection, LogKind,
     LogRepair, deadlock_clusters, gather_deadlocks, merge_clusters, read_deadlocks,

@@ -718,6 +718,7 @@ mod tests {
     fn conditions_that_no_trial_takes_back_are_told_as_such() {
         let arms = arms("mysql:8.0?cache=cold", "mysql:8.0?slow=10%&record=on");
         let unequal = vec![
+            unequal("process.compiler", Some("GCC 12"), Some("GCC 11"), FactChange::Different),
             unequal("process.processors", Some("0"), Some("1"), FactChange::Different),
             unequal("process.limit.open_files", Some("1"), Some("2"), FactChange::Different),
         ];
@@ -727,7 +728,8 @@ mod tests {
             let of = all.untried.iter().filter(|one| one.is_condition == is);
             of.map(|one| one.name.as_str()).collect::<Vec<_>>()
         };
-        assert_eq!(told(true), ["process.processors", "cache", "record", "slow"]);
+        let conditions = ["process.compiler", "process.processors", "cache", "record", "slow"];
+        assert_eq!(told(true), conditions);
         assert_eq!(told(false), ["process.limit.open_files"]);
     }
 

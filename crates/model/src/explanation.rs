@@ -499,6 +499,9 @@ pub struct Explanation {
     pub code_standing: CodeStanding,
     /// What changed most in the code, by instructions.
     pub code: Vec<CodeChange>,
+    /// Which share of the instructions of each arm has no name of a function, where they are too
+    /// unequal for functions and layers to be told.
+    pub nameless: Option<PerArm<f64>>,
     /// All arms that were tried, in order.
     pub trials: Vec<Trial>,
     /// What is left open, if it ended before everything was tried.

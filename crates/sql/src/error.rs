@@ -169,8 +169,9 @@ impl fmt::Display for SqlError {
             }
             SqlError::NoDatabase(name) if is_of_mysql(name) => write!(
                 f,
-                "the reference engine does not have the schema {name}; SHOW TABLES, SHOW COLUMNS, \
-                 SHOW INDEX and SHOW CREATE TABLE tell what is there"
+                "the reference engine does not have the schema {name}: SHOW TABLES, SHOW COLUMNS, \
+                 SHOW INDEX and SHOW CREATE TABLE tell what is there; docs/ENGINE.md has the SQL \
+                 that it knows"
             ),
             SqlError::NoDatabase(name) => {
                 write!(f, "there is no database {name}; SHOW DATABASES tells the one that is")

@@ -3,11 +3,11 @@
 
 use dbdyno_explain::{
     SearchFinding, Set, code_changes, find_leads, is_condition_of_process, is_same_program,
-    plan_changes,
+    plan_changes, unequal_nameless_shares,
 };
 use dbdyno_model::{
     CellComparison, CodeChange, CodeStanding, Comparison, DifferenceAccount, Explanation,
-    FactComparison, Ledger, Suspect, TrialDirection, UntriedDifference, Witness,
+    FactComparison, Ledger, PerArm, Suspect, TrialDirection, UntriedDifference, Witness,
 };
 
 use crate::waiting::Waiting;
@@ -64,7 +64,7 @@ impl Case<'_> {
         found: &SearchFinding,
     ) -> Result<Explanation, LabError> {
         let remedy = self.find_remedy(lab, &accounts)?;
-        let code = self.code(lab, found)?;
+        let (code, nameless) = self.code(lab, found)?;
         let mut ledger = self.ledger(lab, comparison)?;
         let waiting = match &mut ledger {
             Some(ledger) => self.with_waits(lab, ledger)?,
@@ -105,6 +105,7 @@ impl Case<'_> {
             blockers: blockers_of(self.question.run, self.question.cell),
             code_standing,
             code,
+            nameless,
             trials: self.evidence.informative_trials(),
             open: self.open.or(why_left).or_else(|| is_strange.then(|| STRANGERS.to_owned())),
         })
@@ -217,14 +218,20 @@ impl Case<'_> {
             .unwrap_or_default())
     }
 
-    /// What changed most in the code: functions, with all made equal that can be.
-    fn code(&self, lab: &Lab<'_>, found: &SearchFinding) -> Result<Vec<CodeChange>, LabError> {
+    /// What changed most in the code: functions, with all made equal that can be; or the shares
+    /// without a name, where they are too unequal for that.
+    fn code(
+        &self,
+        lab: &Lab<'_>,
+        found: &SearchFinding,
+    ) -> Result<(Vec<CodeChange>, Option<PerArm<f64>>), LabError> {
         let all = self.all(found);
         let Some((run, pairing)) = self.evidence.counted_with(lab, &all)? else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         };
-        let mut changes = code_changes(&run.counts, pairing, &self.question.cell.load);
+        let load = &self.question.cell.load;
+        let mut changes = code_changes(&run.counts, pairing, load);
         changes.truncate(FUNCTIONS_NAMED);
-        Ok(changes)
+        Ok((changes, unequal_nameless_shares(&run.counts, pairing, load)))
     }
 }

@@ -5,8 +5,8 @@ use serde::Serialize;
 use dbdyno_model::experiment::Sign;
 use dbdyno_model::{
     DeadlockCounts, DifferenceAccount, Explanation, FactComparison, FactWorth, FoundCause,
-    HistogramDifference, Lead, Ledger, LedgerLine, LineStanding, PlanCause, PlanChange, Remedy,
-    RemedyCell, RunnerUp, StatisticsOf, Trial, Worth,
+    HistogramDifference, Lead, Ledger, LedgerLine, LineStanding, PerArm, PlanCause, PlanChange,
+    Remedy, RemedyCell, RunnerUp, StatisticsOf, Trial, Worth,
 };
 
 /// Version of the JSON contract of explanations.
@@ -47,6 +47,8 @@ pub(crate) struct ExplanationJson<'a> {
     code_is: &'static str,
     code_or: &'a [String],
     code: Vec<CodeJson<'a>>,
+    /// Shares without a name, where they are too unequal for `code` to be told.
+    code_nameless: Option<NamelessJson>,
     trials: Vec<TrialJson<'a>>,
     /// Why it is not complete.
     open: Option<&'a str>,
@@ -251,6 +253,13 @@ struct FactJson {
     telling: bool,
 }
 
+/// Shares of instructions without a name.
+#[derive(Serialize)]
+struct NamelessJson {
+    base: f64,
+    test: f64,
+}
+
 #[derive(Serialize)]
 struct CodeJson<'a> {
     function: &'a str,
@@ -315,6 +324,7 @@ pub(crate) fn explanation_entry(of: &Explanation) -> ExplanationJson<'_> {
         code_is: of.code_standing.name(),
         code_or: of.code_standing.untried_conditions(),
         code: code.collect(),
+        code_nameless: of.nameless.map(|PerArm { base, test }| NamelessJson { base, test }),
         trials: of.trials.iter().map(trial).collect(),
         open: of.open.as_deref(),
     }

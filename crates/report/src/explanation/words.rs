@@ -3,7 +3,7 @@
 use dbdyno_document::number::{GLUE, format_fixed, format_signed};
 use dbdyno_model::{
     CodeStanding, DifferenceAccount, Explanation, FoundCause, Interaction, Interval, Lead, Ledger,
-    LedgerLine, LineStanding, Prior, Remedy, RemedyCell, Suspect, Trial, TrialDirection,
+    LedgerLine, LineStanding, PerArm, Prior, Remedy, RemedyCell, Suspect, Trial, TrialDirection,
     UntriedDifference, Verdict, WaitLine, Waits, Witness, Worth,
 };
 
@@ -464,6 +464,7 @@ pub(super) fn reader_notes(of: &Explanation) -> Vec<String> {
             functions.join(", ")
         ));
     }
+    notes.extend(of.nameless.as_ref().map(nameless));
     notes.extend(untried(of));
     notes.extend(of.prior.as_ref().filter(|_| of.tried > 0 && !of.trials.is_empty()).map(prior));
     notes.extend(tried(of));
@@ -597,6 +598,17 @@ fn remedied(of: &RemedyCell, witness: Witness) -> String {
     )
 }
 
+/// Why functions and layers are not told.
+fn nameless(shares: &PerArm<f64>) -> String {
+    let [base, test] = [shares.base, shares.test]
+        .map(|share| format!("{}{GLUE}%", format_fixed(100.0 * share, 0)));
+    format!(
+        "which functions and layers changed is not told: {base} of base's instructions and {test} of \
+         test's have no name of a function; compare programs that both have symbols (`dbdyno server \
+         ls`)"
+    )
+}
+
 /// What was not tried, by the reason.
 fn untried(of: &Explanation) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -669,11 +681,71 @@ pub(super) fn trial_row(trial: &Trial) -> [String; 4] {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_model::{Cell, RunId};
+
     use super::*;
 
     fn untried(why: &str, is_condition: bool) -> UntriedDifference {
         let (name, why) = ("innodb_doublewrite".to_owned(), why.to_owned());
         UntriedDifference { name, base: None, test: None, why, is_condition }
+    }
+
+    /// Points of rate, as a share of base's time an operation.
+    fn worth(points: f64, half: f64) -> Worth {
+        let around = |middle: f64, half: f64| Interval {
+            estimate: middle,
+            low: middle - half,
+            high: middle + half,
+        };
+        Worth { cost: around(-points / 100.0, half / 100.0), points: around(points, half) }
+    }
+
+    /// Four differences of which no trial tells which one it is.
+    fn explained(others: Worth) -> Explanation {
+        let account = DifferenceAccount {
+            witness: Witness::Rate,
+            total: worth(-50.0, 1.0),
+            causes: Vec::new(),
+            together: worth(0.0, 0.0),
+            not_told_apart: Vec::new(),
+            others,
+            others_alone: None,
+            code: worth(-5.0, 20.0),
+            interactions: Vec::new(),
+        };
+        Explanation {
+            run: RunId("1".to_owned()),
+            labels: ["base".to_owned(), "test".to_owned()],
+            cell: Cell { load: "point-query".to_owned(), clients: 1 },
+            accounts: vec![account],
+            tried: 4,
+            least: 0.01,
+            prior: None,
+            limit: None,
+            leads: Vec::new(),
+            remedy: None,
+            untried: Vec::new(),
+            plans: Vec::new(),
+            ledger: None,
+            waits: None,
+            unwaited: None,
+            work: Vec::new(),
+            deadlocks: Vec::new(),
+            blockers: PerArm::default(),
+            code_standing: CodeStanding::Code,
+            code: Vec::new(),
+            nameless: None,
+            trials: Vec::new(),
+            open: None,
+        }
+    }
+
+    #[test]
+    fn what_all_differences_make_together_is_not_denied() {
+        let told = headline(&explained(worth(-45.0, 20.0))).replace(GLUE, " ");
+        assert!(told.contains("all differences together −45 points"), "{told}");
+        let told = headline(&explained(worth(-3.0, 20.0))).replace(GLUE, " ");
+        assert!(told.contains("no setting makes it"), "{told}");
     }
 
     #[test]

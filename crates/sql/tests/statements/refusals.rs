@@ -49,6 +49,8 @@ fn what_is_beyond_the_subset_is_named() {
         1235,
         &[
             ("SELECT 1 UNION SELECT 2", "UNION SELECT 2"),
+            ("SELECT table_name FROM information_schema.tables", "the schema information_schema"),
+            ("CREATE TABLE x (id INT PRIMARY KEY) AUTO_INCREMENT=5", "AUTO_INCREMENT=5 of a table"),
             ("SELECT id FROM t RIGHT JOIN s ON a = id", "RIGHT JOIN"),
             ("SELECT /*+ NO_INDEX(t) */ id FROM t", "*+ NO_INDEX"),
             ("SELECT id ^ 1 FROM t", "'^'"),
