@@ -328,8 +328,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "cells without a verdict are taken for equal ones",
         "crates/cli/src/explanation.rs",
-        "Ok(if is_open || is_blocked {",
-        "Ok(if is_open && is_blocked {",
+        "Ok(if is_empty || is_open || is_blocked {",
+        "Ok(if is_empty || is_blocked {",
         &["explain::a_cell_without_a_verdict_is_no_answer"],
     ),
     fault(
@@ -496,7 +496,9 @@ pub(super) const FAULTS: &[Fault] = &[
         "crates/cases/src/judge.rs",
         "code => NUMBERS.contains(code),",
         "_ => true,",
-        &["isolation::what_cannot_be_told_is_no_verdict"],
+        &[
+            "isolation::what_cannot_be_told_is_no_verdict_and_a_fault_of_the_file_is_told_with_its_line",
+        ],
     ),
     fault(
         "servers are held against nothing",
