@@ -301,6 +301,7 @@ fn push_spec(into: &mut Vec<u8>, spec: &TableSpec) {
             // Those of older logs, which have 0 here, kept every digit.
             ValueType::Timestamp { digits } => (3, u32::from(6_u8.saturating_sub(digits))),
             ValueType::Date => (4, 0),
+            ValueType::Char { most } => (5, most),
         };
         into.push(kind);
         push_number(into, u64::from(parameter));
@@ -406,6 +407,7 @@ impl<'a> Reader<'a> {
             2 => ValueType::Text { most: parameter },
             3 => ValueType::Timestamp { digits: 6_u8.checked_sub(parameter.try_into().ok()?)? },
             4 => ValueType::Date,
+            5 => ValueType::Char { most: parameter },
             _ => return None,
         };
         Some(ColumnSpec { name, kind, nullable: self.byte()? == 1, default: self.value()? })
@@ -444,6 +446,7 @@ mod tests {
             ColumnSpec::required("c", ValueType::Decimal { digits: 12, scale: 4 }),
             ColumnSpec::required("d", ValueType::Timestamp { digits: 3 }),
             ColumnSpec::required("e", ValueType::Date),
+            ColumnSpec::optional("f", ValueType::Char { most: 3 }),
         ];
         let defaults = [Value::Int(7), Value::Text(b"x".to_vec()), Value::Decimal(1 << 38)];
         for (column, default) in columns.iter_mut().zip(defaults) {

@@ -70,7 +70,7 @@ impl Layout {
         let mut before = 0;
         let place = |column: &ColumnSpec| {
             let place = Place { kind: column.kind, slot, before };
-            if matches!(column.kind, ValueType::Text { .. }) {
+            if column.kind.is_text() {
                 before = slot;
                 slot += 4;
             } else {
@@ -100,7 +100,7 @@ impl Layout {
             let slot = place.slot as usize;
             match (*value, place.kind) {
                 (Datum::Null, _) => into[index / 8] |= 1 << (index % 8),
-                (Datum::Text(bytes), ValueType::Text { .. }) => into.extend_from_slice(bytes),
+                (Datum::Text(bytes), kind) if kind.is_text() => into.extend_from_slice(bytes),
                 (Datum::Int(number), ValueType::Int { .. })
                 | (Datum::Decimal(number), ValueType::Decimal { .. })
                 | (Datum::Timestamp(number), ValueType::Timestamp { .. } | ValueType::Date) => {
@@ -108,7 +108,7 @@ impl Layout {
                 }
                 (value, kind) => unreachable!("{value:?} in a column of {kind}"),
             }
-            if matches!(place.kind, ValueType::Text { .. }) {
+            if place.kind.is_text() {
                 let end = (into.len() - self.texts) as u32;
                 into[slot..slot + 4].copy_from_slice(&end.to_le_bytes());
             }
@@ -125,14 +125,12 @@ impl Layout {
     pub fn is_row(&self, bytes: &[u8]) -> bool {
         let mut end_before = 0;
         bytes.len() >= self.texts
-            && self.columns.iter().filter(|place| matches!(place.kind, ValueType::Text { .. })).all(
-                |place| {
-                    let end = end_at(bytes, place.slot);
-                    let grows = end >= end_before && self.texts + end <= bytes.len();
-                    end_before = end;
-                    grows
-                },
-            )
+            && self.columns.iter().filter(|place| place.kind.is_text()).all(|place| {
+                let end = end_at(bytes, place.slot);
+                let grows = end >= end_before && self.texts + end <= bytes.len();
+                end_before = end;
+                grows
+            })
     }
 }
 
@@ -154,7 +152,7 @@ impl<'a> RowView<'a> {
         if self.bytes[column / 8] & (1 << (column % 8)) != 0 {
             return Datum::Null;
         }
-        if let ValueType::Text { .. } = place.kind {
+        if place.kind.is_text() {
             let begin = if place.before == 0 { 0 } else { end_at(self.bytes, place.before) };
             let end = end_at(self.bytes, place.slot);
             return Datum::Text(&self.bytes[self.layout.texts + begin..self.layout.texts + end]);
@@ -186,7 +184,7 @@ pub(crate) fn check_value(column: &ColumnSpec, value: Datum<'_>) -> Result<()> {
     if !column.kind.accepts_value(value) {
         let (name, takes) = (column.name.clone(), column.kind.to_string());
         return Err(match (column.kind, value) {
-            (ValueType::Text { .. }, Datum::Text(_)) => EngineError::TooLong(name, takes),
+            (kind, Datum::Text(_)) if kind.is_text() => EngineError::TooLong(name, takes),
             (ValueType::Int { .. }, Datum::Int(_))
             | (ValueType::Decimal { .. }, Datum::Decimal(_)) => {
                 EngineError::OutOfRange(name, takes)

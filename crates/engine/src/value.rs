@@ -41,6 +41,11 @@ pub enum ValueType {
         /// The most characters.
         most: u32,
     },
+    /// The same without blanks at the end.
+    Char {
+        /// The most characters.
+        most: u32,
+    },
     /// Microseconds since 1970, UTC.
     Timestamp {
         /// Digits behind the second, 0 to 6: values have no more.
@@ -134,10 +139,9 @@ impl ValueType {
             (ValueType::Decimal { digits, .. }, Datum::Decimal(units)) => 10_u64
                 .checked_pow(u32::from(digits))
                 .is_none_or(|too_large| units.unsigned_abs() < too_large),
-            (ValueType::Text { most }, Datum::Text(text)) => {
-                let most = most as usize;
-                // A character takes a byte to four.
-                text.len() <= most || (text.len() / 4 <= most && characters(text) <= most)
+            (ValueType::Text { most }, Datum::Text(text)) => has_room(most, text),
+            (ValueType::Char { most }, Datum::Text(text)) => {
+                text.last() != Some(&b' ') && has_room(most, text)
             }
             _ => false,
         }
@@ -149,9 +153,24 @@ impl ValueType {
         match self {
             ValueType::Decimal { .. } => Datum::Decimal(number),
             ValueType::Timestamp { .. } | ValueType::Date => Datum::Timestamp(number),
-            ValueType::Int { .. } | ValueType::Text { .. } => Datum::Int(number),
+            ValueType::Int { .. } | ValueType::Text { .. } | ValueType::Char { .. } => {
+                Datum::Int(number)
+            }
         }
     }
+
+    /// Whether its values are bytes, and not numbers of 64 bits.
+    #[inline]
+    pub fn is_text(self) -> bool {
+        matches!(self, ValueType::Text { .. } | ValueType::Char { .. })
+    }
+}
+
+/// Whether a text has at most so many characters.
+fn has_room(most: u32, text: &[u8]) -> bool {
+    let most = most as usize;
+    // A character takes a byte to four.
+    text.len() <= most || (text.len() / 4 <= most && characters(text) <= most)
 }
 
 /// Characters of a text: its bytes but for those that go on with one.
@@ -170,6 +189,9 @@ impl fmt::Display for ValueType {
                 write!(f, "numbers of {digits} digits, {scale} of them after the point")
             }
             ValueType::Text { most } => write!(f, "up to {most} characters of text"),
+            ValueType::Char { most } => {
+                write!(f, "up to {most} characters of text without blanks at the end")
+            }
             ValueType::Timestamp { digits } => {
                 write!(f, "timestamps with {digits} digits behind the second")
             }

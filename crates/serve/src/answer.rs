@@ -1,25 +1,32 @@
 //! Rows of the engine as packets of the protocol.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use dbdyno_sql::{ColumnKind, Operand, ResultColumn, Sink, parts_of_time};
-use dbdyno_wire::mysql::server::{ColumnType, Definition, Definitions, ResponseBuilder, ValueForm};
+use dbdyno_sql::{
+    ColumnKind, ColumnOrigin, KeyRole, Operand, ResultColumn, Sink, TEXT_MOST, parts_of_time,
+};
+use dbdyno_wire::mysql::server::{
+    ColumnFlags, ColumnType, Definition, DefinitionOrigin, Definitions, ResponseBuilder, TextForm,
+    ValueForm,
+};
 
 use crate::charset::Charset;
 use crate::room::AnswerShare;
 
 /// The definitions of the columns of a statement, once they were asked for.
-#[derive(Default)]
-pub(crate) struct ColumnDefinitions {
+pub(crate) struct ColumnDefinitions<'s> {
+    /// The schema in which all tables are.
+    schema: &'s str,
     of: Option<(Arc<[ResultColumn]>, Charset)>,
     definitions: Definitions,
 }
 
 /// Rows on their way into an answer.
-pub(crate) struct Telling<'a, 'r> {
+pub(crate) struct Telling<'a, 'r, 's> {
     answers: &'a mut ResponseBuilder,
-    kept: &'a mut ColumnDefinitions,
+    kept: &'a mut ColumnDefinitions<'s>,
     form: ValueForm,
     charset: Charset,
     /// Bytes that an answer has at most.
@@ -43,15 +50,15 @@ pub(crate) enum AnswerResult {
     OutOfRange,
 }
 
-impl<'a, 'r> Telling<'a, 'r> {
+impl<'a, 'r, 's> Telling<'a, 'r, 's> {
     pub(crate) fn new(
         answers: &'a mut ResponseBuilder,
-        kept: &'a mut ColumnDefinitions,
+        kept: &'a mut ColumnDefinitions<'s>,
         form: ValueForm,
         charset: Charset,
         most: usize,
         room: &'a mut AnswerShare<'r>,
-    ) -> Telling<'a, 'r> {
+    ) -> Telling<'a, 'r, 's> {
         let told = AnswerResult::NoRows;
         Telling { answers, kept, form, charset, most, room, column: 0, told }
     }
@@ -76,7 +83,7 @@ impl<'a, 'r> Telling<'a, 'r> {
     }
 }
 
-impl Sink for Telling<'_, '_> {
+impl Sink for Telling<'_, '_, '_> {
     fn begin_rows(&mut self, columns: &Arc<[ResultColumn]>) {
         self.kept.define(self.answers, columns, self.charset);
         self.answers.begin_rows(&self.kept.definitions, self.form);
@@ -92,7 +99,9 @@ impl Sink for Telling<'_, '_> {
         self.column += 1;
         match (value, kind) {
             (Operand::Null, _) => self.answers.null(),
-            (Operand::Int(number), ColumnType::Int) => self.answers.int(*number),
+            (Operand::Int(number), ColumnType::Int { bytes, .. }) => {
+                self.answers.int(*number, bytes);
+            }
             (Operand::Timestamp(us, _), ColumnType::DateTime(_))
             | (Operand::Date(us), ColumnType::Date)
                 if self.form == ValueForm::Binary =>
@@ -103,12 +112,12 @@ impl Sink for Telling<'_, '_> {
                 self.put_shown(&Operand::Timestamp(*us, digits));
             }
             (Operand::Date(_), ColumnType::Date) => self.put_shown(value),
-            (_, ColumnType::Int | ColumnType::DateTime(_) | ColumnType::Date) => {
+            (_, ColumnType::Int { .. } | ColumnType::DateTime(_) | ColumnType::Date) => {
                 self.told = AnswerResult::OutOfRange;
             }
             (
                 Operand::Int(_) | Operand::Decimal(..) | Operand::Quotient(..),
-                ColumnType::Decimal(scale),
+                ColumnType::Decimal { scale, .. },
             ) => {
                 let (units, has) = value.told_number().unwrap_or_default();
                 self.put_decimal(units, has, scale);
@@ -137,7 +146,11 @@ impl Sink for Telling<'_, '_> {
     }
 }
 
-impl ColumnDefinitions {
+impl<'s> ColumnDefinitions<'s> {
+    pub(crate) fn in_schema(schema: &'s str) -> ColumnDefinitions<'s> {
+        ColumnDefinitions { schema, of: None, definitions: Definitions::default() }
+    }
+
     fn define(
         &mut self,
         answers: &ResponseBuilder,
@@ -151,48 +164,111 @@ impl ColumnDefinitions {
         if is_known {
             return;
         }
-        let names: Vec<_> = columns.iter().map(|column| name(column, charset)).collect();
+        self.definitions = self.written(columns, charset, |all| answers.build_definitions(all));
+        self.of = Some((columns.clone(), charset));
+    }
+
+    /// Tells a client of a statement that it prepared.
+    pub(crate) fn write_prepare_response(
+        &self,
+        answers: &mut ResponseBuilder,
+        number: u32,
+        marks: u16,
+        columns: &[ResultColumn],
+        charset: Charset,
+    ) {
+        self.written(columns, charset, |all| answers.put_prepared(number, marks, all));
+    }
+
+    /// Calls `write` with the definitions of columns.
+    fn written<T>(
+        &self,
+        columns: &[ResultColumn],
+        charset: Charset,
+        write: impl FnOnce(&[Definition<'_>]) -> T,
+    ) -> T {
+        let schema = charset.write(self.schema.as_bytes());
+        let names: Vec<_> =
+            columns.iter().map(|column| ColumnNames::new(column, charset)).collect();
         let definitions: Vec<_> = columns
             .iter()
             .zip(&names)
-            .map(|(column, name)| Definition { name, kind: kind(column.kind, charset) })
+            .map(|(column, names)| Definition {
+                name: &names.name,
+                kind: kind(column.kind, charset),
+                flags: flags(column),
+                origin: names.origin.as_ref().map(|[alias, table, column]| DefinitionOrigin {
+                    schema: &schema,
+                    alias,
+                    table,
+                    column,
+                }),
+            })
             .collect();
-        self.definitions = answers.build_definitions(&definitions);
-        self.of = Some((columns.clone(), charset));
+        write(&definitions)
     }
 }
 
-/// What a client is told of a statement that it prepared.
-pub(crate) fn write_prepare_response(
-    answers: &mut ResponseBuilder,
-    number: u32,
-    marks: u16,
-    columns: &[ResultColumn],
-    charset: Charset,
-) {
-    let names: Vec<_> = columns.iter().map(|column| name(column, charset)).collect();
-    let definitions: Vec<_> = columns
-        .iter()
-        .zip(&names)
-        .map(|(column, name)| Definition { name, kind: kind(column.kind, charset) })
-        .collect();
-    answers.put_prepared(number, marks, &definitions);
+/// The names of a column in the character set of a client.
+struct ColumnNames<'c> {
+    name: Cow<'c, [u8]>,
+    /// The table as the statement calls it, the table, the column of it.
+    origin: Option<[Cow<'c, [u8]>; 3]>,
 }
 
-fn name(column: &ResultColumn, charset: Charset) -> Vec<u8> {
-    charset.write(column.name.as_bytes()).into_owned()
+impl<'c> ColumnNames<'c> {
+    fn new(column: &'c ResultColumn, charset: Charset) -> ColumnNames<'c> {
+        let origin = column.origin.as_ref().map(|origin| {
+            let ColumnOrigin { alias, table, column, .. } = origin;
+            [alias, table, column].map(|name| charset.write(name.as_bytes()))
+        });
+        ColumnNames { name: charset.write(column.name.as_bytes()), origin }
+    }
+}
+
+/// What is told of a column besides its type.
+fn flags(column: &ResultColumn) -> u16 {
+    let is_text = matches!(column.kind, ColumnKind::Text(_) | ColumnKind::Char(_));
+    let is_number = matches!(column.kind, ColumnKind::Int { .. } | ColumnKind::Decimal { .. });
+    let is_of_table = column.origin.is_some();
+    let mut flags = 0;
+    for (is, flag) in [
+        (column.is_required, ColumnFlags::NOT_NULL),
+        (is_text && is_of_table || is_number && !is_of_table, ColumnFlags::BINARY),
+    ] {
+        flags |= if is { flag } else { 0 };
+    }
+    let Some(origin) = &column.origin else { return flags };
+    for (is, flag) in [
+        (origin.key == KeyRole::Primary, ColumnFlags::PRIMARY_KEY),
+        (origin.key == KeyRole::Unique, ColumnFlags::UNIQUE_KEY),
+        (origin.key == KeyRole::First, ColumnFlags::MULTIPLE_KEY),
+        (origin.is_key_part, ColumnFlags::PART_OF_KEY),
+        (origin.counts_up, ColumnFlags::AUTO_INCREMENT),
+        (origin.needs_value, ColumnFlags::NO_DEFAULT_VALUE),
+    ] {
+        flags |= if is { flag } else { 0 };
+    }
+    flags
+}
+
+/// The type of a text of at most so many characters.
+fn text_type(form: TextForm, most: u32, charset: Charset) -> ColumnType {
+    let bytes = most.saturating_mul(charset.width());
+    ColumnType::Text { form, collation: charset.collation(), bytes }
 }
 
 fn kind(kind: ColumnKind, charset: Charset) -> ColumnType {
-    /// Bytes of a text of which nothing is known.
-    const ANY: u32 = 1 << 24;
-    let (collation, width) = (charset.collation(), charset.width());
+    /// Characters of a text of which nothing is known: 16 MiB in UTF-8.
+    const ANY: u32 = 1 << 22;
     match kind {
-        ColumnKind::Int => ColumnType::Int,
-        ColumnKind::Decimal(scale) => ColumnType::Decimal(scale),
-        ColumnKind::Text(most) => ColumnType::Text(collation, most.saturating_mul(width)),
+        ColumnKind::Int { bytes, signed } => ColumnType::Int { bytes, signed },
+        ColumnKind::Decimal { digits, scale } => ColumnType::Decimal { digits, scale },
+        ColumnKind::Char(most) => text_type(TextForm::Char, most, charset),
+        ColumnKind::Text(most) if most < TEXT_MOST => text_type(TextForm::Varchar, most, charset),
+        ColumnKind::Text(most) => text_type(TextForm::Blob, most - 1, charset),
         ColumnKind::Timestamp(digits) => ColumnType::DateTime(digits),
         ColumnKind::Date => ColumnType::Date,
-        ColumnKind::Any => ColumnType::Text(collation, ANY),
+        ColumnKind::Any => text_type(TextForm::Varchar, ANY, charset),
     }
 }

@@ -8,13 +8,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dbdyno_sql::{Autocommit, SqlConnection, SqlError, StatementEffect, Variables};
+use dbdyno_sql::{Autocommit, EffectWords, SqlConnection, SqlError, StatementEffect, Variables};
 use dbdyno_wire::SocketStream;
 use dbdyno_wire::mysql::server::{
     Execution, Fault, Parameters, Request, ResponseBuilder, Status, ValueForm, Visitor,
 };
 
-use crate::answer::{self, AnswerResult, ColumnDefinitions, Telling};
+use crate::answer::{AnswerResult, ColumnDefinitions, Telling};
 use crate::charset::Charset;
 use crate::given::ExecutionParameters;
 use crate::house::House;
@@ -38,6 +38,8 @@ struct ClientContext<'s> {
     process: Arc<Process>,
     room: AnswerShare<'s>,
     limits: &'s ServeLimits,
+    /// The one schema.
+    schema: &'s str,
     /// In the order of their numbers, which grow.
     statements: Vec<Statement<'s>>,
     /// What is prepared on this connection, and on all.
@@ -58,7 +60,7 @@ struct Statement<'s> {
     /// Its number in the connection to the engine.
     place: usize,
     parameters: Parameters,
-    kept: ColumnDefinitions,
+    kept: ColumnDefinitions<'s>,
     /// Its places among those of the connection, and of all.
     _places: [StatementPlace<'s>; 2],
 }
@@ -95,6 +97,7 @@ pub(crate) fn serve(stream: SocketStream, id: u32, house: &House) {
         process,
         room: house.room.empty_share(limits.all_answer_bytes),
         limits,
+        schema: known,
         statements: Vec::new(),
         own_kept: &own_kept,
         all_kept: &house.kept,
@@ -254,7 +257,7 @@ impl<'s> ClientContext<'s> {
         if text.trim_ascii().is_empty() {
             return answers.error(1065, "42000", "the query is empty");
         }
-        let mut kept = ColumnDefinitions::default();
+        let mut kept = ColumnDefinitions::in_schema(self.schema);
         let most = self.limits.answer_bytes;
         let mut telling =
             Telling::new(answers, &mut kept, ValueForm::Text, self.reads, most, &mut self.room);
@@ -274,9 +277,18 @@ impl<'s> ClientContext<'s> {
         match (done, told) {
             (Ok(_), AnswerResult::Rows) => answers.end_rows(self.status()),
             (Ok(done), AnswerResult::NoRows) => {
-                let number = done.first_number.unwrap_or_default();
-                let rows = if self.counts_found_rows { done.found } else { done.affected };
-                answers.put_ok(rows, number as u64, self.status());
+                let StatementEffect { found, affected, words, .. } = done;
+                let number = done.first_number.unwrap_or_default() as u64;
+                let rows = if self.counts_found_rows { found } else { affected };
+                let matched =
+                    format_args!("Rows matched: {found}  Changed: {affected}  Warnings: 0");
+                let records = format_args!("Records: {affected}  Duplicates: 0  Warnings: 0");
+                let words = match words {
+                    EffectWords::None => None,
+                    EffectWords::Matched => Some(matched),
+                    EffectWords::Records => Some(records),
+                };
+                answers.put_ok_with_words(rows, number, self.status(), words);
             }
             (Ok(_), AnswerResult::TooLarge) => {
                 answers.take_back();
@@ -315,15 +327,10 @@ impl<'s> ClientContext<'s> {
         if let (Ok(marks), false) = (marks, about.is_control) {
             self.last_statement = self.last_statement.wrapping_add(1);
             let number = self.last_statement;
-            answer::write_prepare_response(answers, number, marks, &about.columns, self.reads);
+            let kept = ColumnDefinitions::in_schema(self.schema);
+            kept.write_prepare_response(answers, number, marks, &about.columns, self.reads);
             let parameters = Parameters::new(about.marks);
-            self.statements.push(Statement {
-                number,
-                place,
-                parameters,
-                kept: ColumnDefinitions::default(),
-                _places: places,
-            });
+            self.statements.push(Statement { number, place, parameters, kept, _places: places });
             return;
         }
         self.connection.forget_statement(place);

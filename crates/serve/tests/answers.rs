@@ -7,7 +7,8 @@ use dbdyno_wire::mysql::MysqlConnection;
 use dbdyno_wire::{Client as _, Endpoint, Param, RowBuffer};
 
 use crate::place::{
-    Raw, connect, endpoint, in_directory, open_server, refused, rows, server, settings,
+    Raw, connect, connect_openly, endpoint, in_directory, open_server, refused, rows, server,
+    settings,
 };
 
 #[test]
@@ -119,10 +120,22 @@ fn errors_have_the_numbers_of_mysql() {
     client.run("CREATE TABLE t (id INT PRIMARY KEY, c CHAR(2))").unwrap();
     client.run("INSERT INTO t VALUES (1, 'a')").unwrap();
     for (sql, code, sqlstate) in [
-        ("SELEC", 1235, "42000"),
+        ("SELEC 1", 1064, "42000"),
+        ("REPLACE INTO t VALUES (1, 'b')", 1235, "42000"),
         ("SELECT 'a", 1064, "42000"),
         ("  ", 1065, "42000"),
         ("SELECT x FROM t", 1054, "42S22"),
+        ("SELECT c FROM t, t AS u", 1052, "23000"),
+        ("SELECT u.* FROM t", 1051, "42S02"),
+        ("SELECT c FROM t FORCE INDEX (i)", 1176, "42000"),
+        ("DROP TABLE u", 1051, "42S02"),
+        ("INSERT INTO t VALUES (2)", 1136, "21S01"),
+        ("INSERT INTO t (c) VALUES ('b')", 1364, "HY000"),
+        ("INSERT INTO t VALUES (DEFAULT, 'b')", 1364, "HY000"),
+        ("INSERT INTO t (id, id) VALUES (2, 3)", 1110, "42000"),
+        ("CREATE TABLE u (a INT, A INT)", 1060, "42S21"),
+        ("CREATE TABLE u (a INT, KEY k (a), KEY k (a))", 1061, "42000"),
+        ("CREATE TABLE u (a INT, KEY (b))", 1072, "42000"),
         ("SELECT 1 FROM u", 1146, "42S02"),
         ("INSERT INTO t VALUES (1, 'b')", 1062, "23000"),
         ("INSERT INTO t VALUES (2, 'abc')", 1406, "22001"),
@@ -235,6 +248,112 @@ fn tables_are_told_in_the_shape_of_mysql() {
     server.stop().unwrap();
 }
 
+/// As MySQL 8.0.33 tells them, but for the lengths of what is computed.
+#[test]
+fn columns_are_told_with_their_tables_types_and_keys() {
+    let server = open_server(ServeLimits::default());
+    let mut client = connect_openly(&server);
+    client
+        .run(
+            "CREATE TABLE m (id INT NOT NULL AUTO_INCREMENT, a TINYINT, b SMALLINT UNSIGNED NOT \
+             NULL, c MEDIUMINT UNSIGNED, e BIGINT UNSIGNED NOT NULL DEFAULT 3, f DECIMAL(10,2), h \
+             CHAR(5), i VARCHAR(20) NOT NULL, j TEXT, k DATE, l DATETIME(3), PRIMARY KEY (id), \
+             UNIQUE (i), KEY (a, b))",
+        )
+        .unwrap();
+    client
+        .run("INSERT INTO m VALUES (7, -3, 65535, 16777215, 9, 1.5, 'ab', 'x', 'y', NULL, NULL)")
+        .unwrap();
+    let mut raw = Raw::let_in(&server);
+    let mut told = |sql: &str| {
+        raw.send(0, &[b"\x03", sql.as_bytes()].concat());
+        let (_, count) = raw.packet();
+        let columns: Vec<String> = (0..count[0]).map(|_| definition(&raw.packet().1)).collect();
+        // Definitions end, and rows.
+        (0..2).for_each(|_| while raw.packet().1[0] != 0xFE {});
+        columns
+    };
+    assert_eq!(
+        told("SELECT * FROM m AS t"),
+        [
+            "test.t(m).id(id) type 3, 11 wide, flags 0x4203",
+            "test.t(m).a(a) type 1, 4 wide, flags 0x4008",
+            "test.t(m).b(b) type 2, 5 wide, flags 0x5021",
+            "test.t(m).c(c) type 9, 8 wide, flags 0x20",
+            "test.t(m).e(e) type 8, 20 wide, flags 0x21",
+            "test.t(m).f(f) type 246, 12 wide, flags 0x0",
+            "test.t(m).h(h) type 254, 20 wide, flags 0x80",
+            "test.t(m).i(i) type 253, 80 wide, flags 0x5085",
+            "test.t(m).j(j) type 252, 262140 wide, flags 0x90",
+            "test.t(m).k(k) type 10, 10 wide, flags 0x80",
+            "test.t(m).l(l) type 12, 23 wide, flags 0x80",
+        ]
+    );
+    for (sql, expected) in [
+        ("SELECT u.id AS x FROM m LEFT JOIN m u ON u.id = m.a", ".u(m).x(id) type 3"),
+        ("SELECT d.z FROM (SELECT id AS z FROM m) d", ".d(m).z(z) type 3"),
+        ("SELECT a, count(*) FROM m GROUP BY a", ".m(m).a(a) type 1"),
+        ("SELECT max(b) FROM m", ".().max(b)() type 2"),
+        ("SELECT -a FROM m", ".().-a() type 8"),
+        ("SELECT a + 1 FROM m", ".().a + 1() type 8"),
+        ("SELECT 'abc'", ".().abc() type 253"),
+        ("SHOW WARNINGS", ".().Level() type 253"),
+    ] {
+        let first = told(sql).remove(0);
+        assert!(first.contains(expected), "{sql}: {first}");
+    }
+    // In binary each has the bytes of its type.
+    let statement = client.prepare("SELECT id, a, b, c, e, -a FROM m WHERE id > ?").unwrap();
+    let mut buffer = RowBuffer::new();
+    client.fetch(statement, &vec![Param::Int(0)], &mut buffer).unwrap();
+    let values = (0..6).map(|column| String::from_utf8_lossy(buffer.text_at(0, column).unwrap()));
+    assert_eq!(values.collect::<Vec<_>>(), ["7", "-3", "65535", "16777215", "9", "3"]);
+    let refusal = refused(client.query("SELECT e + 9223372036854775807 FROM m"));
+    assert_eq!(refusal, (1690, "22003".to_owned()));
+    server.stop().unwrap();
+}
+
+/// A column as it is told: schema, table with the one behind it, name with the one behind it.
+fn definition(payload: &[u8]) -> String {
+    let mut rest = payload;
+    let mut text = || {
+        let (length, after) = rest.split_first().unwrap();
+        let (text, after) = after.split_at(usize::from(*length));
+        rest = after;
+        String::from_utf8_lossy(text).into_owned()
+    };
+    let [_, schema, table, table_behind, name, behind] = std::array::from_fn(|_| text());
+    let width = u32::from_le_bytes(rest[3..7].try_into().unwrap());
+    let flags = u16::from_le_bytes(rest[8..10].try_into().unwrap());
+    let code = rest[7];
+    format!(
+        "{schema}.{table}({table_behind}).{name}({behind}) type {code}, {width} wide, flags \
+         {flags:#x}"
+    )
+}
+
+#[test]
+fn changes_are_told_in_words_as_well() {
+    let server = open_server(ServeLimits::default());
+    let mut client = connect_openly(&server);
+    client.run("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)").unwrap();
+    let mut raw = Raw::let_in(&server);
+    let mut words = |sql: &str| {
+        raw.send(0, &[b"\x03", sql.as_bytes()].concat());
+        let (_, ok) = raw.packet();
+        assert_eq!(ok[0], 0, "{sql}");
+        // Rows, number, status, warnings; then the words behind their length.
+        (ok[2], String::from_utf8_lossy(&ok[7..]).into_owned())
+    };
+    let records = "&Records: 2  Duplicates: 0  Warnings: 0".to_owned();
+    let matched = "(Rows matched: 2  Changed: 1  Warnings: 0".to_owned();
+    assert_eq!(words("INSERT INTO t (v) VALUES (1), (2)"), (1, records));
+    assert_eq!(words("INSERT INTO t VALUES (50, 2)"), (50, String::new()));
+    assert_eq!(words("UPDATE t SET v = 1 WHERE id < 3"), (0, matched));
+    assert_eq!(words("DELETE FROM t WHERE id < 3"), (0, String::new()));
+    server.stop().unwrap();
+}
+
 #[test]
 fn a_question_without_a_limit_has_that_of_the_session() {
     let server = server();
@@ -339,10 +458,10 @@ fn characters_are_those_of_the_session() {
         rows_of(&mut raw)
     };
     let utf8 = told(b"utf8mb4");
-    assert!(is_of(&utf8[1], b"\x02\xC3\xA9\x0C\x2D\0"), "utf8mb4_general_ci");
+    assert!(is_of(&utf8[1], b"\x02\xC3\xA9\0\x0C\x2D\0"), "utf8mb4_general_ci");
     assert_eq!(utf8[3], b"\0\0\x02\xC3\xA9");
     let latin1 = told(b"latin1");
-    assert!(is_of(&latin1[1], b"\x01\xE9\x0C\x08\0"), "latin1_swedish_ci");
+    assert!(is_of(&latin1[1], b"\x01\xE9\0\x0C\x08\0"), "latin1_swedish_ci");
     assert_eq!(latin1[3], b"\0\0\x01\xE9");
     server.stop().unwrap();
 }

@@ -15,7 +15,7 @@ use dbdyno_engine::EngineError;
 use dbdyno_engine::session::{self, EngineSession};
 use dbdyno_model::design::Isolation;
 
-use crate::column::ResultColumn;
+use crate::column::{ColumnKind, ResultColumn};
 use crate::define::execute_definition;
 use crate::error::{Result, SqlError, TOLD_MOST};
 use crate::expr::Params;
@@ -52,8 +52,23 @@ pub struct StatementEffect {
     pub affected: u64,
     /// Rows that a change was for, also those that were as it makes them.
     pub found: u64,
-    /// The first of the numbers that a table gave to rows that were put in.
+    /// The first of the numbers that a table gave to rows that were put in; where it gave none,
+    /// the last that the rows brought.
     pub first_number: Option<i64>,
+    /// What MySQL says of it in words.
+    pub words: EffectWords,
+}
+
+/// What MySQL says in words of what a statement did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EffectWords {
+    /// Nothing.
+    #[default]
+    None,
+    /// How many rows were met, and how many of them changed.
+    Matched,
+    /// How many rows were put in.
+    Records,
 }
 
 /// What is known of a prepared statement before it is executed.
@@ -333,7 +348,7 @@ impl SqlConnection {
                 let lines = plan::explain_query(&plan::plan_select(&select, catalog)?);
                 // Whatever the marks stand for, the plan is the same.
                 marks = 0;
-                columns = show::columns(&["plan"]);
+                columns = Arc::new([ResultColumn::new("plan", ColumnKind::Any)]);
                 Plan::Told(lines)
             }
             Statement::Insert(insert) => Plan::Insert(plan::plan_insert(&insert, catalog)?),
@@ -342,7 +357,7 @@ impl SqlConnection {
             other => {
                 if let Statement::Show(show) = &other {
                     let schema = self.settings.variables.value_text("database()");
-                    columns = show::columns(&show::names(show, schema.unwrap_or("engine")));
+                    columns = show::columns(show, schema.unwrap_or("engine"));
                 }
                 Plan::Plain(other)
             }
@@ -430,13 +445,18 @@ impl SqlConnection {
                 return Ok(StatementEffect { rows, ..StatementEffect::default() });
             }
             Plan::Insert(insert) => {
-                let run::InsertResult { rows, first_number } =
+                let run::InsertResult { rows, first_number, own_number } =
                     in_statement(session, |s| run::insert(s, insert, given))?;
                 if let Some(number) = first_number {
                     self.settings.last_number = number;
                 }
-                let (affected, found) = (rows, rows);
-                return Ok(StatementEffect { rows: 0, affected, found, first_number });
+                return Ok(StatementEffect {
+                    rows: 0,
+                    affected: rows,
+                    found: rows,
+                    first_number: first_number.or(own_number),
+                    words: if rows > 1 { EffectWords::Records } else { EffectWords::None },
+                });
             }
             Plan::Update(change) => {
                 let run::UpdatedRows { changed, found } =
@@ -444,6 +464,7 @@ impl SqlConnection {
                 return Ok(StatementEffect {
                     affected: changed,
                     found,
+                    words: EffectWords::Matched,
                     ..StatementEffect::default()
                 });
             }

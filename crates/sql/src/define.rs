@@ -5,7 +5,7 @@ use dbdyno_engine::table::{IndexSpec, TableSpec, Uniqueness};
 use dbdyno_engine::value::Value;
 use dbdyno_engine::{Engine, EngineError};
 
-use crate::error::{Result, SqlError};
+use crate::error::{NameFault, Result};
 use crate::parse::{AddKeys, ColumnDefinition, CreateTable, IndexDefinition, Statement};
 use crate::run;
 
@@ -30,6 +30,9 @@ pub(crate) fn execute_definition(engine: &Engine, statement: &Statement) -> Resu
         }
         Statement::DropTable { name, if_there } => match engine.drop_table(name) {
             Err(EngineError::NoTable(_)) if *if_there => {}
+            Err(error @ EngineError::NoTable(_)) => {
+                return Err(NameFault::NoTableToDrop.with_sentence(error.to_string()));
+            }
             done => done?,
         },
         Statement::Truncate(name) => engine.truncate_table(name)?,
@@ -40,6 +43,7 @@ pub(crate) fn execute_definition(engine: &Engine, statement: &Statement) -> Resu
 
 fn spec_of(create: &CreateTable) -> Result<TableSpec> {
     let columns = create.columns.iter().map(column_of).collect::<Result<Vec<_>>>()?;
+    check_names(&create.name, &columns)?;
     let primary = places(&create.primary, &create.name, &columns)?;
     Ok(TableSpec {
         name: create.name.clone(),
@@ -48,6 +52,17 @@ fn spec_of(create: &CreateTable) -> Result<TableSpec> {
         indexes: indexes_of(&create.indexes, &create.name, &columns, Vec::new())?,
         columns,
     })
+}
+
+/// Columns are called differently, in more than capitals.
+fn check_names(table: &str, columns: &[ColumnSpec]) -> Result<()> {
+    for (place, column) in columns.iter().enumerate() {
+        if columns[..place].iter().any(|other| other.name.eq_ignore_ascii_case(&column.name)) {
+            let text = format!("{table} has two columns {}", column.name);
+            return Err(NameFault::ColumnTwice.with_sentence(text));
+        }
+    }
+    Ok(())
 }
 
 fn column_of(column: &ColumnDefinition) -> Result<ColumnSpec> {
@@ -70,6 +85,9 @@ fn indexes_of(
     let mut specs = Vec::with_capacity(indexes.len());
     for IndexDefinition { name, columns: key, unique } in indexes {
         let name = name.clone().unwrap_or_else(|| free_name(&key[0], &there));
+        if there.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
+            return Err(NameFault::KeyTwice.with_sentence(format!("{table} has two keys {name}")));
+        }
         there.push(name.clone());
         let uniqueness = if *unique { Uniqueness::Unique } else { Uniqueness::Repeated };
         specs.push(IndexSpec { name, columns: places(key, table, columns)?, uniqueness });
@@ -90,7 +108,9 @@ fn places(names: &[String], table: &str, columns: &[ColumnSpec]) -> Result<Vec<u
         .iter()
         .map(|name| {
             let found = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-            found.ok_or_else(|| SqlError::Name(format!("{table} has no column {name}")))
+            found.ok_or_else(|| {
+                NameFault::NoKeyColumn.with_sentence(format!("{table} has no column {name}"))
+            })
         })
         .collect()
 }

@@ -13,8 +13,12 @@ pub enum SqlError {
     Syntax(String),
     /// It can be read by others: the construct that is not among those of the loads.
     Unknown(String),
-    /// There is no such column, table or index, or the name means two of them: a sentence.
-    Name(String),
+    /// A name that means nothing here, or something that it may not: a sentence.
+    Name(NameFault, String),
+    /// A row of values that are not as many as its columns: a sentence.
+    RowWidth(String),
+    /// A row without a value for this column, which has no default and takes no NULL.
+    NoDefault(String),
     /// A value that is not of the kind that is wanted: a sentence.
     Value(String),
     /// A statement that changes rows divides by zero.
@@ -47,6 +51,62 @@ pub enum SqlError {
     Engine(EngineError),
 }
 
+/// What is wrong with a name; numbers and states after MySQL's `errmsg-utf8.txt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameFault {
+    /// There is no such column.
+    NoColumn,
+    /// It is a column of two tables.
+    TwoColumns,
+    /// There is no such column for a key.
+    NoKeyColumn,
+    /// There is no such index.
+    NoIndex,
+    /// There is no such table to be taken away.
+    NoTableToDrop,
+    /// There is no table of this name among those that are asked.
+    TableNotAsked,
+    /// A table has two columns of this name.
+    ColumnTwice,
+    /// A table has two keys of this name.
+    KeyTwice,
+    /// A column is given two values.
+    ValueTwice,
+}
+
+impl NameFault {
+    fn code(self) -> u16 {
+        match self {
+            NameFault::NoColumn => 1054,
+            NameFault::TwoColumns => 1052,
+            NameFault::NoKeyColumn => 1072,
+            NameFault::NoIndex => 1176,
+            NameFault::NoTableToDrop | NameFault::TableNotAsked => 1051,
+            NameFault::ColumnTwice => 1060,
+            NameFault::KeyTwice => 1061,
+            NameFault::ValueTwice => 1110,
+        }
+    }
+
+    fn sqlstate(self) -> &'static str {
+        match self {
+            NameFault::NoColumn => "42S22",
+            NameFault::TwoColumns => "23000",
+            NameFault::NoTableToDrop | NameFault::TableNotAsked => "42S02",
+            NameFault::ColumnTwice => "42S21",
+            NameFault::NoKeyColumn
+            | NameFault::NoIndex
+            | NameFault::KeyTwice
+            | NameFault::ValueTwice => "42000",
+        }
+    }
+
+    /// A name with this fault, and a sentence about it.
+    pub(crate) fn with_sentence(self, sentence: impl Into<String>) -> SqlError {
+        SqlError::Name(self, sentence.into())
+    }
+}
+
 /// Columns that a question asks for at most, as in MySQL; the protocol counts them in 16 bits.
 pub(crate) const TOLD_MOST: usize = 4_096;
 
@@ -59,7 +119,9 @@ impl SqlError {
         match self {
             SqlError::Syntax(_) => 1064,
             SqlError::Unknown(_) => 1235,
-            SqlError::Name(_) => 1054,
+            SqlError::Name(fault, _) => fault.code(),
+            SqlError::RowWidth(_) => 1136,
+            SqlError::NoDefault(_) => 1364,
             SqlError::Value(_) => 1366,
             SqlError::Time(_) => 1292,
             SqlError::DivisionByZero => 1365,
@@ -96,10 +158,12 @@ impl SqlError {
             | SqlError::Unknown(_)
             | SqlError::VariableValue(..)
             | SqlError::NoDatabase(_) => "42000",
-            SqlError::Name(_) => "42S22",
+            SqlError::Name(fault, _) => fault.sqlstate(),
+            SqlError::RowWidth(_) => "21S01",
             SqlError::Time(_) => "22007",
             SqlError::DivisionByZero => "22012",
             SqlError::Value(_)
+            | SqlError::NoDefault(_)
             | SqlError::Parameters(..)
             | SqlError::TooManyColumns(_)
             | SqlError::NoVariable(_)
@@ -148,7 +212,8 @@ impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SqlError::Syntax(text)
-            | SqlError::Name(text)
+            | SqlError::Name(_, text)
+            | SqlError::RowWidth(text)
             | SqlError::Value(text)
             | SqlError::Time(text) => f.write_str(text),
             SqlError::Unknown(construct) => write!(
@@ -156,6 +221,9 @@ impl fmt::Display for SqlError {
                 "the reference engine does not know {construct}; docs/ENGINE.md has the SQL that \
                  it knows"
             ),
+            SqlError::NoDefault(column) => {
+                write!(f, "{column} has no default, and the row has no value for it")
+            }
             SqlError::Parameters(given, wanted) => {
                 write!(f, "the statement takes {wanted} parameters and was given {given}")
             }

@@ -40,9 +40,9 @@ mod variables;
 mod watch;
 mod wide;
 
-pub use column::{ColumnKind, ResultColumn};
-pub use connection::{SqlConnection, StatementDescription, StatementEffect};
-pub use error::{Result, SqlError};
+pub use column::{ColumnKind, ColumnOrigin, KeyRole, ResultColumn, TEXT_MOST};
+pub use connection::{EffectWords, SqlConnection, StatementDescription, StatementEffect};
+pub use error::{NameFault, Result, SqlError};
 pub use expr::Params;
 pub use host::{Kill, ProcessRow, SessionHost, StatementStop};
 pub use operand::{Operand, QuotientDigits};

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::row::{RowView, check_value};
 use crate::table::Table;
-use crate::value::{Datum, ValueType};
+use crate::value::Datum;
 
 /// The columns that an update sets.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl RowWriter {
                 (Cell::Kept, _) => return Ok(old.get(column)),
                 (Cell::Null, _) => Datum::Null,
                 (Cell::Text(from, to), _) => Datum::Text(&self.texts[from..to]),
-                (Cell::Number(number), ValueType::Text { .. }) => Datum::Int(number),
+                (Cell::Number(number), kind) if kind.is_text() => Datum::Int(number),
                 (Cell::Number(number), kind) => kind.of_number(number),
             };
             check_value(about, value)?;

@@ -196,13 +196,22 @@ pub(crate) struct Insert {
     pub table: String,
     /// None are named: all, in the order of the table.
     pub columns: Vec<String>,
-    pub rows: Vec<Vec<Expr>>,
+    /// None in a row: a row of defaults.
+    pub rows: Vec<Vec<GivenValue>>,
+}
+
+/// What a column is given.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum GivenValue {
+    Written(Expr),
+    /// Its default.
+    Default,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Update {
     pub table: From,
-    pub set: Vec<(String, Expr)>,
+    pub set: Vec<(String, GivenValue)>,
     pub filter: Option<Expr>,
     pub order: Vec<Order>,
     pub limit: Option<Expr>,
@@ -281,6 +290,46 @@ pub(crate) enum Expr {
     Aggregate(Aggregate, Distinct, Box<Expr>),
     CountAll,
     Now,
+}
+
+impl Expr {
+    /// Puts something else in the place of this expression and of those within it, where `other`
+    /// has something; sub-queries stay as they are.
+    pub(crate) fn replace_parts(&mut self, other: &mut dyn FnMut(&Expr) -> Option<Expr>) {
+        if let Some(other) = other(self) {
+            *self = other;
+            return;
+        }
+        match self {
+            Expr::Null
+            | Expr::Int(_)
+            | Expr::Decimal(..)
+            | Expr::Text(_)
+            | Expr::Param(_)
+            | Expr::Column(..)
+            | Expr::Query(_)
+            | Expr::Variable(_)
+            | Expr::CountAll
+            | Expr::Now
+            // What is aggregated is of rows, which have no such names.
+            | Expr::Aggregate(..) => {}
+            Expr::Negative(of) | Expr::Not(of) | Expr::IsNull(of) | Expr::InQuery(of, _) => {
+                of.replace_parts(other);
+            }
+            Expr::Binary(_, left, right) | Expr::Like(left, right) => {
+                left.replace_parts(other);
+                right.replace_parts(other);
+            }
+            Expr::Between(of, low, high) => {
+                [of, low, high].into_iter().for_each(|part| part.replace_parts(other));
+            }
+            Expr::In(of, list) => {
+                of.replace_parts(other);
+                list.iter_mut().for_each(|part| part.replace_parts(other));
+            }
+            Expr::Call(_, all) => all.iter_mut().for_each(|part| part.replace_parts(other)),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,47 @@ use super::{
 use crate::error::{Result, SqlError};
 use crate::host::Kill;
 
+/// Words with which statements of MySQL 8.0 begin that are not known here, after its manual (SQL
+/// Statements).
+const STATEMENTS: [&str; 37] = [
+    "BINLOG",
+    "CACHE",
+    "CALL",
+    "CHANGE",
+    "CHECKSUM",
+    "CLONE",
+    "DEALLOCATE",
+    "DO",
+    "EXECUTE",
+    "FLUSH",
+    "GET",
+    "GRANT",
+    "HANDLER",
+    "HELP",
+    "IMPORT",
+    "INSTALL",
+    "LOAD",
+    "LOCK",
+    "OPTIMIZE",
+    "PREPARE",
+    "PURGE",
+    "RENAME",
+    "REPAIR",
+    "REPLACE",
+    "RESET",
+    "RESIGNAL",
+    "RESTART",
+    "REVOKE",
+    "SHUTDOWN",
+    "SIGNAL",
+    "STOP",
+    "TABLE",
+    "UNINSTALL",
+    "UNLOCK",
+    "VALUES",
+    "WITH",
+    "XA",
+];
 /// What may stand before the name of a variable.
 const SCOPES: [&str; 3] = ["session", "local", "global"];
 
@@ -67,7 +108,12 @@ impl Parser<'_> {
                 Statement::Show(Show::Columns(Detail::Usual, table, form))
             }
             _ => {
-                let error = SqlError::Unknown(format!("the statement {word}"));
+                let is_of_mysql = STATEMENTS.contains(&word);
+                let error = if is_of_mysql {
+                    SqlError::Unknown(format!("the statement {word}"))
+                } else {
+                    SqlError::Syntax(format!("no statement of MySQL begins with {word}"))
+                };
                 return Err(self.blame(here, error));
             }
         })

@@ -5,6 +5,7 @@ use dbdyno_engine::value::ValueType;
 
 use super::lex::Token;
 use super::{AddKeys, ColumnDefinition, CreateTable, IndexDefinition, Parser, Statement};
+use crate::column::{LONGTEXT_MOST, MEDIUMTEXT_MOST, TEXT_MOST};
 use crate::error::{Result, SqlError};
 
 /// The longest of UTF-8: 32 bits have room for the bytes of all characters.
@@ -119,7 +120,7 @@ impl Parser<'_> {
             (!CHARSETS.contains(&&*small)).then(|| format!("the character set {name}"))
         } else {
             (!small.ends_with("_bin") && small != "binary").then(|| {
-                format!("the collation {name}: texts compare as bytes, as with utf8mb4_bin")
+                format!("the collation {name}: texts compare as bytes, as with utf8mb4_0900_bin")
             })
         };
         match refusal {
@@ -129,6 +130,7 @@ impl Parser<'_> {
     }
 
     fn part_of_table(&mut self, made: &mut CreateTable) -> Result<()> {
+        let constraint = self.constraint_name()?;
         if self.eat("PRIMARY")? {
             self.want("KEY")?;
             let key = self.key()?;
@@ -137,7 +139,8 @@ impl Parser<'_> {
         let unique = self.eat("UNIQUE")?;
         if unique || self.is("INDEX") || self.is("KEY") {
             let _ = self.eat("INDEX")? || self.eat("KEY")?;
-            made.indexes.push(self.index_definition(unique)?);
+            let index = self.index_definition(unique)?;
+            made.indexes.push(IndexDefinition { name: index.name.or(constraint), ..index });
             return Ok(());
         }
         let name = self.name()?;
@@ -229,20 +232,31 @@ impl Parser<'_> {
         Ok(Statement::AddKeys(added))
     }
 
+    /// The name that a key has as a constraint, if it has one.
+    fn constraint_name(&mut self) -> Result<Option<String>> {
+        if !self.is("CONSTRAINT") {
+            return Ok(None);
+        }
+        // What is no key is named whole.
+        let (here, unknown) = (self.here(), self.unexpected("PRIMARY KEY or UNIQUE"));
+        self.advance()?;
+        let is_named = !["PRIMARY", "UNIQUE", "FOREIGN", "CHECK"].iter().any(|word| self.is(word));
+        let name = if is_named { Some(self.name()?) } else { None };
+        if self.is("PRIMARY") || self.is("UNIQUE") {
+            return Ok(name);
+        }
+        Err(self.blame(here, unknown))
+    }
+
     /// A key of a table, which may have a name as a constraint.
     fn added(&mut self, added: &mut AddKeys) -> Result<()> {
-        let is_constraint = self.eat("CONSTRAINT")?;
-        let is_named = !["PRIMARY", "UNIQUE", "FOREIGN"].iter().any(|word| self.is(word));
-        let constraint = if is_constraint && is_named { Some(self.name()?) } else { None };
+        let constraint = self.constraint_name()?;
         if self.eat("PRIMARY")? {
             self.want("KEY")?;
             let key = self.key()?;
             return set_primary(&mut added.primary, &added.table, key);
         }
         let unique = self.eat("UNIQUE")?;
-        if is_constraint && !unique {
-            return Err(self.unexpected("PRIMARY KEY or UNIQUE"));
-        }
         let is_index = self.eat("KEY")? || self.eat("INDEX")?;
         if !unique && !is_index {
             return Err(self.unexpected("PRIMARY KEY, UNIQUE or INDEX"));
@@ -274,13 +288,6 @@ fn set_primary(primary: &mut Vec<String>, table: &str, key: Vec<String>) -> Resu
 /// A type.
 fn kind_of(word: &str, lengths: &[u64]) -> Result<ValueType> {
     let length = lengths.first().copied();
-    let text = |characters: u64| {
-        let bytes = characters.checked_mul(BYTES_OF_CHARACTER);
-        match bytes.and_then(|bytes| u32::try_from(bytes).ok()) {
-            Some(_) => Ok(ValueType::Text { most: characters as u32 }),
-            None => Err(SqlError::Unknown(format!("{word}({characters})"))),
-        }
-    };
     let int = |bytes| Ok(ValueType::Int { bytes, signed: true });
     match word {
         "TINYINT" | "BOOL" | "BOOLEAN" => int(1),
@@ -289,12 +296,16 @@ fn kind_of(word: &str, lengths: &[u64]) -> Result<ValueType> {
         "INT" | "INTEGER" => int(4),
         "BIGINT" => int(8),
         "DECIMAL" | "NUMERIC" => decimal(lengths),
-        "CHAR" => text(length.unwrap_or(1)),
+        "CHAR" => Ok(ValueType::Char { most: characters(word, length.unwrap_or(1))? }),
         "VARCHAR" => {
-            text(length.ok_or_else(|| SqlError::Syntax("VARCHAR has no length".to_owned()))?)
+            let Some(length) = length else {
+                return Err(SqlError::Syntax("VARCHAR has no length".to_owned()));
+            };
+            Ok(ValueType::Text { most: characters(word, length)? })
         }
-        "TEXT" => text(1 << 16),
-        "MEDIUMTEXT" | "LONGTEXT" => text(1 << 24),
+        "TEXT" => Ok(ValueType::Text { most: TEXT_MOST }),
+        "MEDIUMTEXT" => Ok(ValueType::Text { most: MEDIUMTEXT_MOST }),
+        "LONGTEXT" => Ok(ValueType::Text { most: LONGTEXT_MOST }),
         "DATE" => Ok(ValueType::Date),
         "DATETIME" | "TIMESTAMP" => match length.unwrap_or(0) {
             digits @ 0..=6 => Ok(ValueType::Timestamp { digits: digits as u8 }),
@@ -303,6 +314,15 @@ fn kind_of(word: &str, lengths: &[u64]) -> Result<ValueType> {
             }
         },
         _ => Err(SqlError::Unknown(format!("the type {word}"))),
+    }
+}
+
+/// How many characters a text of this type has at most.
+fn characters(word: &str, most: u64) -> Result<u32> {
+    let bytes = most.checked_mul(BYTES_OF_CHARACTER);
+    match bytes.and_then(|bytes| u32::try_from(bytes).ok()) {
+        Some(_) => Ok(most as u32),
+        None => Err(SqlError::Unknown(format!("{word}({most})"))),
     }
 }
 

@@ -217,7 +217,9 @@ impl<'s> Parser<'s> {
         let table = self.table_name()?;
         let mut columns = Vec::new();
         if self.eat_symbol("(")? {
-            columns = self.names()?;
+            if !self.is_symbol(")") {
+                columns = self.names()?;
+            }
             self.want_symbol(")")?;
         }
         self.want("VALUES")?;
@@ -225,8 +227,8 @@ impl<'s> Parser<'s> {
         loop {
             self.want_symbol("(")?;
             let mut row = Vec::with_capacity(columns.len());
-            loop {
-                row.push(self.expr()?);
+            while !row.is_empty() || !self.is_symbol(")") {
+                row.push(self.given_value()?);
                 if !self.eat_symbol(",")? {
                     break;
                 }
@@ -247,13 +249,20 @@ impl<'s> Parser<'s> {
         loop {
             let column = self.name()?;
             self.want_symbol("=")?;
-            set.push((column, self.expr()?));
+            set.push((column, self.given_value()?));
             if !self.eat_symbol(",")? {
                 break;
             }
         }
         let (filter, order, limit) = self.tail_of_write()?;
         Ok(Statement::Update(Update { table, set, filter, order, limit }))
+    }
+
+    fn given_value(&mut self) -> Result<GivenValue> {
+        if self.eat("DEFAULT")? {
+            return Ok(GivenValue::Default);
+        }
+        Ok(GivenValue::Written(self.expr()?))
     }
 
     fn delete(&mut self) -> Result<Statement> {
@@ -404,7 +413,7 @@ mod tests {
             ("SELECT c FROM t FOR UPDATE SKIP LOCKED", "SKIP LOCKED"),
             ("INSERT IGNORE INTO t VALUES (1)", "IGNORE INTO t"),
             ("INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a=1", "ON DUPLICATE KEY"),
-            ("REPLACE INTO t VALUES (1)", "REPLACE"),
+            ("REPLACE INTO t VALUES (1)", "the statement REPLACE"),
             ("SELECT SQL_NO_CACHE c FROM t", "SQL_NO_CACHE c"),
             ("SELECT c FROM t GROUP BY c WITH ROLLUP", "WITH ROLLUP"),
             ("SELECT rand()", "rand"),
@@ -425,7 +434,9 @@ mod tests {
             let error = parse(sql).unwrap_err().to_string();
             assert!(error.contains(named), "{sql}: {error}");
         }
-        for sql in ["", "SELECT", "SELECT c FROM", "INSERT INTO t VALUES (1", "SELECT 'a"] {
+        for sql in
+            ["", "selec 1", "SELECT", "SELECT c FROM", "INSERT INTO t VALUES (1", "SELECT 'a"]
+        {
             assert!(matches!(parse(sql), Err(SqlError::Syntax(_))), "{sql}");
         }
         let deep = format!("SELECT {}1{}", "(".repeat(5_000), ")".repeat(5_000));
@@ -476,7 +487,8 @@ mod tests {
         assert_eq!((marks, time), (3, Time::NotAsked));
         assert_eq!(parse("SELECT NOW()").unwrap().time, Time::Asked);
         let Statement::Update(update) = statement else { panic!() };
-        assert_eq!(update.set[0], ("a".to_owned(), Expr::Param(0)));
+        let first = GivenValue::Written(Expr::Param(0));
+        assert_eq!(update.set[0], ("a".to_owned(), first));
         let Some(Expr::Binary(Operator::Equal, _, id)) = update.filter else { panic!() };
         assert_eq!(*id, Expr::Param(2));
     }

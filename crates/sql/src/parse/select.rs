@@ -46,9 +46,12 @@ impl Parser<'_> {
             expr => expr,
         };
         let written = self.written_since(here);
-        let name = match self.alias()? {
-            None if !matches!(expr, Expr::Column(..)) => Some(written.to_owned()),
-            alias => alias,
+        let name = match (self.alias()?, &expr) {
+            (None, Expr::Column(..)) => None,
+            // Without the quotes around it.
+            (None, Expr::Text(text)) => Some(String::from_utf8_lossy(text).into_owned()),
+            (None, _) => Some(written.to_owned()),
+            (alias, _) => alias,
         };
         Ok(Item::One(expr, name))
     }

@@ -3,16 +3,73 @@
 //! Clients are told it with the names of columns. Where it is not sure it is not told: values then
 //! go as texts, which every client takes.
 
-use super::{Query, Source};
-use crate::column::{ColumnKind, ResultColumn};
+use super::{Level, Query, Source};
+use crate::column::{ColumnKind, ColumnOrigin, ResultColumn};
 use crate::expr::Expr;
 use crate::operand::{DIVISION_DIGITS, Operand, told_together};
-use crate::parse::{Aggregate, Function, Operator};
+use crate::parse::{Aggregate, Function, Join, Operator};
 
 /// The columns of an answer.
 pub(super) fn columns(query: &Query) -> Vec<ResultColumn> {
     let told = query.names.iter().zip(&query.items);
-    told.map(|(name, item)| ResultColumn { name: name.clone(), kind: kind(item, query) }).collect()
+    told.map(|(name, item)| ResultColumn {
+        name: name.clone(),
+        kind: kind(item, query),
+        is_required: is_required(item, query),
+        origin: origin(item, query),
+    })
+    .collect()
+}
+
+/// Whether an expression is never NULL, as far as clients are told it.
+fn is_required(expr: &Expr, query: &Query) -> bool {
+    match expr {
+        Expr::Constant(value) => !value.is_null(),
+        Expr::Column(level, column, _) => match &query.levels[*level] {
+            Level { source: Source::Table(access), join: Join::Inner, .. } => {
+                !access.table.columns[*column].nullable
+            }
+            _ => false,
+        },
+        Expr::Made(level, column) => match &query.levels[*level] {
+            Level { source: Source::Query(inner), join: Join::Inner, .. } => {
+                inner.columns[*column].is_required
+            }
+            _ => false,
+        },
+        Expr::Group(index) => {
+            let grouping = query.grouping.as_ref();
+            grouping.is_some_and(|grouping| is_required(&grouping.by[*index], query))
+        }
+        Expr::Aggregate(index) => {
+            let grouping = query.grouping.as_ref();
+            grouping.is_some_and(|all| all.aggregates[*index].aggregate == Aggregate::Count)
+        }
+        _ => false,
+    }
+}
+
+/// The column of a table that an expression is.
+fn origin(expr: &Expr, query: &Query) -> Option<ColumnOrigin> {
+    match expr {
+        Expr::Column(level, column, _) => match &query.levels[*level] {
+            Level { source: Source::Table(access), alias, .. } => {
+                Some(ColumnOrigin::of_table(&access.table.handle, alias, *column))
+            }
+            _ => None,
+        },
+        Expr::Made(level, column) => match &query.levels[*level] {
+            Level { source: Source::Query(inner), alias, .. } => {
+                let ResultColumn { name, origin, .. } = &inner.columns[*column];
+                let origin = origin.as_ref()?;
+                let table = if inner.is_materialized() { origin.of_copy() } else { origin.clone() };
+                Some(ColumnOrigin { alias: alias.clone(), column: name.clone(), ..table })
+            }
+            _ => None,
+        },
+        Expr::Group(index) => origin(&query.grouping.as_ref()?.by[*index], query),
+        _ => None,
+    }
 }
 
 fn kind(expr: &Expr, query: &Query) -> ColumnKind {
@@ -38,16 +95,13 @@ fn kind(expr: &Expr, query: &Query) -> ColumnKind {
             Some(column) => column.kind,
             None => ColumnKind::Any,
         },
-        Expr::Negative(of) => match kind(of, query) {
-            number @ (ColumnKind::Int | ColumnKind::Decimal(_)) => number,
-            _ => ColumnKind::Any,
-        },
+        Expr::Negative(of) => unsized_kind(kind(of, query)),
         Expr::Not(_)
         | Expr::IsNull(_)
         | Expr::Between(..)
         | Expr::In(..)
         | Expr::InQuery(..)
-        | Expr::Like(..) => ColumnKind::Int,
+        | Expr::Like(..) => ColumnKind::BIGINT,
         Expr::Binary(operator, left, right) => {
             combined(*operator, number_kind(left, query), number_kind(right, query))
         }
@@ -60,7 +114,7 @@ fn kind(expr: &Expr, query: &Query) -> ColumnKind {
 
 /// The kind of a number in a sum or a product, where NULL is a whole one.
 fn number_kind(expr: &Expr, query: &Query) -> ColumnKind {
-    if is_null(expr) { ColumnKind::Int } else { kind(expr, query) }
+    if is_null(expr) { ColumnKind::BIGINT } else { kind(expr, query) }
 }
 
 fn is_null(expr: &Expr) -> bool {
@@ -85,12 +139,12 @@ fn known_scale(expr: &Expr) -> Option<u8> {
     let kind = match expr {
         Expr::Constant(value) => of_value(value),
         Expr::Column(_, _, kind) => ColumnKind::from(*kind),
-        Expr::AtScale(_, scale) => ColumnKind::Decimal(*scale),
+        Expr::AtScale(_, scale) => ColumnKind::of_scale(*scale),
         Expr::Negative(of) => return known_scale(of),
         Expr::Binary(operator, left, right) => {
             let [left, right] = [left, right].map(|of| {
                 let scale = if is_null(of) { Some(0) } else { known_scale(of) };
-                scale.map_or(ColumnKind::Any, ColumnKind::Decimal)
+                scale.map_or(ColumnKind::Any, ColumnKind::of_scale)
             });
             combined(*operator, left, right)
         }
@@ -102,9 +156,9 @@ fn known_scale(expr: &Expr) -> Option<u8> {
 fn of_value(value: &Operand<'_>) -> ColumnKind {
     match value {
         Operand::Null => ColumnKind::Any,
-        Operand::Int(_) => ColumnKind::Int,
-        Operand::Decimal(_, scale) => ColumnKind::Decimal(*scale),
-        Operand::Quotient(_, digits) => ColumnKind::Decimal(digits.told),
+        Operand::Int(_) => ColumnKind::BIGINT,
+        Operand::Decimal(_, scale) => ColumnKind::of_scale(*scale),
+        Operand::Quotient(_, digits) => ColumnKind::of_scale(digits.told),
         Operand::Text(text) => ColumnKind::Text(text.len() as u32),
         Operand::Timestamp(_, digits) => ColumnKind::Timestamp(*digits),
         Operand::Date(_) => ColumnKind::Date,
@@ -113,16 +167,14 @@ fn of_value(value: &Operand<'_>) -> ColumnKind {
 
 /// Sums of whole numbers are decimals, since they may outgrow 64 bits.
 fn aggregated(aggregate: Aggregate, of: ColumnKind) -> ColumnKind {
-    let scale = match of {
-        ColumnKind::Int => 0,
-        ColumnKind::Decimal(scale) => scale,
-        _ => return if aggregate == Aggregate::Count { ColumnKind::Int } else { plain(of) },
-    };
-    match aggregate {
-        Aggregate::Count => ColumnKind::Int,
-        Aggregate::Sum => ColumnKind::Decimal(scale),
-        Aggregate::Average => ColumnKind::Decimal(told_together(scale, DIVISION_DIGITS)),
-        Aggregate::Min | Aggregate::Max => of,
+    match (aggregate, scale(of)) {
+        (Aggregate::Count, _) => ColumnKind::BIGINT,
+        (_, None) => plain(of),
+        (Aggregate::Sum, Some(scale)) => ColumnKind::of_scale(scale),
+        (Aggregate::Average, Some(scale)) => {
+            ColumnKind::of_scale(told_together(scale, DIVISION_DIGITS))
+        }
+        (Aggregate::Min | Aggregate::Max, Some(_)) => of,
     }
 }
 
@@ -139,7 +191,7 @@ fn combined(operator: Operator, left: ColumnKind, right: ColumnKind) -> ColumnKi
         (Some(left), Some(right)) => Some((left, right)),
         _ => None,
     };
-    let is_whole = left == ColumnKind::Int && right == ColumnKind::Int;
+    let is_whole = left.is_whole() && right.is_whole();
     match (operator, scales) {
         (
             Operator::Or
@@ -151,17 +203,26 @@ fn combined(operator: Operator, left: ColumnKind, right: ColumnKind) -> ColumnKi
             | Operator::Greater
             | Operator::GreaterEqual,
             _,
-        ) => ColumnKind::Int,
+        ) => ColumnKind::BIGINT,
         (_, None) => ColumnKind::Any,
         (Operator::Divide, Some((left, _))) => {
-            ColumnKind::Decimal(told_together(left, DIVISION_DIGITS))
+            ColumnKind::of_scale(told_together(left, DIVISION_DIGITS))
         }
-        // They may outgrow 64 bits, which a column of whole numbers has no room for.
-        (_, Some(_)) if is_whole => ColumnKind::Decimal(0),
+        // Where they outgrow 64 bits the answer is refused, as MySQL does it.
+        (_, Some(_)) if is_whole => ColumnKind::BIGINT,
         (Operator::Multiply, Some((left, right))) => {
-            ColumnKind::Decimal(told_together(left, right))
+            ColumnKind::of_scale(told_together(left, right))
         }
-        (_, Some((left, right))) => ColumnKind::Decimal(left.max(right)),
+        (_, Some((left, right))) => ColumnKind::of_scale(left.max(right)),
+    }
+}
+
+/// The kind of a number whose sign is another than before: it may need the next byte.
+fn unsized_kind(of: ColumnKind) -> ColumnKind {
+    match of {
+        ColumnKind::Int { .. } => ColumnKind::BIGINT,
+        ColumnKind::Decimal { .. } => of,
+        _ => ColumnKind::Any,
     }
 }
 
@@ -169,7 +230,8 @@ fn combined(operator: Operator, left: ColumnKind, right: ColumnKind) -> ColumnKi
 fn common_kind(left: ColumnKind, right: ColumnKind) -> ColumnKind {
     match (left, right, scale(left), scale(right)) {
         _ if left == right => left,
-        (_, _, Some(left), Some(right)) => ColumnKind::Decimal(left.max(right)),
+        _ if left.is_whole() && right.is_whole() => ColumnKind::BIGINT,
+        (_, _, Some(left), Some(right)) => ColumnKind::of_scale(left.max(right)),
         (ColumnKind::Text(left), ColumnKind::Text(right), ..) => ColumnKind::Text(left.max(right)),
         (ColumnKind::Timestamp(left), ColumnKind::Timestamp(right), ..) => {
             ColumnKind::Timestamp(left.max(right))
@@ -180,16 +242,17 @@ fn common_kind(left: ColumnKind, right: ColumnKind) -> ColumnKind {
 
 fn scale(kind: ColumnKind) -> Option<u8> {
     match kind {
-        ColumnKind::Int => Some(0),
-        ColumnKind::Decimal(scale) => Some(scale),
+        ColumnKind::Int { .. } => Some(0),
+        ColumnKind::Decimal { scale, .. } => Some(scale),
         _ => None,
     }
 }
 
 fn called(function: Function, arguments: &[Expr], query: &Query) -> ColumnKind {
     match function {
-        Function::Length | Function::Sleep => ColumnKind::Int,
-        Function::Abs | Function::Coalesce => {
+        Function::Length | Function::Sleep => ColumnKind::BIGINT,
+        Function::Abs => unsized_kind(number_kind(&arguments[0], query)),
+        Function::Coalesce => {
             // NULL is of the kind of whatever it stands beside.
             let others = arguments.iter().filter(|argument| !is_null(argument));
             others

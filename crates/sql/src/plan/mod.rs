@@ -79,6 +79,8 @@ pub(crate) enum SortNeed {
 #[derive(Debug)]
 pub(crate) struct Level {
     pub source: Source,
+    /// What the statement calls it.
+    pub alias: String,
     pub join: Join,
     /// What a row must fulfil to be looked at; with a LEFT JOIN, its condition.
     pub filter: Vec<Expr>,

@@ -5,16 +5,20 @@
 //! around it is asked once, before the first row; any other is asked for each row of the last level
 //! that it refers to.
 
+mod aliases;
+mod writes;
+
+use aliases::{named_item, order_without_aliases, without_aliases};
+pub(crate) use writes::{columns_of, plan_delete, plan_insert, plan_update};
+
 use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;
 
 use super::access::{self, AccessQuestion, Spares, Wish};
 use super::kinds;
-use super::{
-    Answers, Call, Change, First, Grouping, Insert, Level, Query, SortNeed, Source, SubQuery, Table,
-};
-use crate::error::{Result, SqlError};
+use super::{Answers, Call, First, Grouping, Level, Query, SortNeed, Source, SubQuery, Table};
+use crate::error::{NameFault, Result, SqlError};
 use crate::expr::Expr;
 use crate::operand::Operand;
 use crate::parse::{
@@ -41,85 +45,6 @@ pub(crate) trait Catalog {
 /// How a question is answered.
 pub(crate) fn plan_select(select: &Select, catalog: &dyn Catalog) -> Result<Query> {
     Ok(Planner::new(&select.from, catalog, None)?.select(select)?.0)
-}
-
-/// How rows are put in.
-pub(crate) fn plan_insert(insert: &parse::Insert, catalog: &dyn Catalog) -> Result<Insert> {
-    let table = catalog.table(&insert.table)?;
-    let (given, from) = if insert.columns.is_empty() {
-        (table.columns.len(), (0..table.columns.len()).map(Some).collect())
-    } else {
-        (insert.columns.len(), columns_of(&table, &insert.columns)?)
-    };
-    let planner = Planner::new(&[], catalog, None)?;
-    let mut rows = Vec::with_capacity(insert.rows.len());
-    for row in &insert.rows {
-        let values = row.len();
-        if values != given {
-            return Err(SqlError::Syntax(format!("a row has {values} values for {given} columns")));
-        }
-        rows.push(row.iter().map(|value| planner.plain(value)).collect::<Result<_>>()?);
-    }
-    if !planner.queries.borrow().is_empty() {
-        return Err(SqlError::Unknown("a sub-query among the values of an INSERT".to_owned()));
-    }
-    Ok(Insert { table, from, rows })
-}
-
-/// For each column of the table its place among those that are named.
-pub(crate) fn columns_of(table: &Table, named: &[String]) -> Result<Vec<Option<usize>>> {
-    let mut from = vec![None; table.columns.len()];
-    for (place, name) in named.iter().enumerate() {
-        let column = column(table, name)?;
-        if from[column].replace(place).is_some() {
-            return Err(SqlError::Name(format!("{name} is named twice")));
-        }
-    }
-    Ok(from)
-}
-
-/// Which rows are changed, and to what.
-pub(crate) fn plan_update(update: &parse::Update, catalog: &dyn Catalog) -> Result<Change> {
-    let from = [update.table.clone()];
-    let planner = Planner::new(&from, catalog, None)?;
-    let table = planner.table(0)?;
-    let mut set = Vec::with_capacity(update.set.len());
-    for (name, value) in &update.set {
-        let (column, value) = (column(&table, name)?, planner.plain(value)?);
-        check_unset(&table, &set, &value)?;
-        set.push((column, value));
-    }
-    let tail = Tail { filter: &update.filter, order: &update.order, limit: &update.limit };
-    Ok(Change { which: planner.which(&tail)?, set })
-}
-
-/// Refuses a value that is made of a column which was set before it: MySQL takes what was set,
-/// other servers what the row had.
-fn check_unset(table: &Table, set: &[(usize, Expr)], value: &Expr) -> Result<()> {
-    let mut read = None;
-    value.visit_parts(&mut |part| {
-        if let Expr::Column(_, column, _) = part
-            && set.iter().any(|(known, _)| known == column)
-        {
-            read = Some(*column);
-        }
-    });
-    match read {
-        Some(column) => {
-            let name = &table.columns[column].name;
-            Err(SqlError::Unknown(format!("an UPDATE that reads {name} after it has set it")))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Which rows are taken away.
-pub(crate) fn plan_delete(delete: &parse::Delete, catalog: &dyn Catalog) -> Result<Change> {
-    let from = [delete.table.clone()];
-    let planner = Planner::new(&from, catalog, None)?;
-    planner.table(0)?;
-    let tail = Tail { filter: &delete.filter, order: &delete.order, limit: &delete.limit };
-    Ok(Change { which: planner.which(&tail)?, set: Vec::new() })
 }
 
 /// What a default is.
@@ -149,19 +74,8 @@ struct NoTables;
 
 impl Catalog for NoTables {
     fn table(&self, name: &str) -> Result<Arc<Table>> {
-        Err(SqlError::Name(format!("{name} where a constant is wanted")))
+        Err(NameFault::NoColumn.with_sentence(format!("{name} where a constant is wanted")))
     }
-}
-
-fn column(table: &Table, name: &str) -> Result<usize> {
-    table.column(name).ok_or_else(|| SqlError::Name(format!("{} has no column {name}", table.name)))
-}
-
-/// WHERE, ORDER BY and LIMIT of a statement that writes.
-struct Tail<'a> {
-    filter: &'a Option<Written>,
-    order: &'a [parse::Order],
-    limit: &'a Option<Written>,
 }
 
 /// One query while it is planned.
@@ -216,7 +130,8 @@ impl<'p> Planner<'p> {
                             .indexes
                             .iter()
                             .position(|index| index.name.eq_ignore_ascii_case(forced));
-                        found.ok_or_else(|| SqlError::Name(format!("{name} has no index {forced}")))
+                        let missing = format!("{name} has no index {forced}");
+                        found.ok_or_else(|| NameFault::NoIndex.with_sentence(missing))
                     });
                     Kind::Table(table.clone(), forced.transpose()?)
                 }
@@ -244,12 +159,19 @@ impl<'p> Planner<'p> {
             self.item(item, groups.as_ref(), &mut names, &mut items)?;
         }
         let visible = items.len();
-        let order = self.order(&select.order, groups.as_ref(), &names, &mut items, visible)?;
+        let order =
+            order_without_aliases(&select.order, &select.items, &|name| self.plain(name).is_ok());
+        let order = self.order(&order, groups.as_ref(), &names, &mut items, visible)?;
         if select.distinct == Distinct::Yes && items.len() > visible {
             return Err(SqlError::Unknown("DISTINCT rows in an order that is not told".to_owned()));
         }
         let having = match (&select.having, &groups) {
-            (Some(having), Some(groups)) => conjunction(self.resolve(having, Some(groups))?),
+            (Some(having), Some(groups)) => {
+                let having = without_aliases(having, &select.items, &|name| {
+                    self.plain(name).is_ok_and(|plain| groups.by.contains(&plain))
+                });
+                conjunction(self.resolve(&having, Some(groups))?)
+            }
             (Some(_), None) => return Err(SqlError::Unknown("HAVING without groups".to_owned())),
             (None, _) => Vec::new(),
         };
@@ -285,39 +207,6 @@ impl<'p> Planner<'p> {
             }
         }
         Ok((query, self.from_outside.into_inner()))
-    }
-
-    /// The rows of the one table that a statement writes to.
-    fn which(self, tail: &Tail<'_>) -> Result<Query> {
-        let conditions = self.conditions(tail.filter)?;
-        let mut items = Vec::new();
-        let order = self.order(tail.order, None, &[], &mut items, 0)?;
-        let limit = self.limit(tail.limit)?;
-        let query = Query {
-            levels: Vec::new(),
-            filter: Vec::new(),
-            queries: Vec::new(),
-            names: Vec::new(),
-            columns: Arc::default(),
-            items,
-            grouping: None,
-            order,
-            sorted: SortNeed::AsTheyCome,
-            distinct: Distinct::No,
-            limit,
-            offset: None,
-            lock: Lock::Update,
-        };
-        let query = self.with_levels(query, conditions)?;
-        if query.sorted == SortNeed::Afterwards {
-            let what = "an ORDER BY that no index has, in a statement that writes";
-            return Err(SqlError::Unknown(what.to_owned()));
-        }
-        if query.levels.iter().any(|level| !level.asks.is_empty()) {
-            let what = "a sub-query that is asked for each row, in a statement that writes";
-            return Err(SqlError::Unknown(what.to_owned()));
-        }
-        Ok(query)
     }
 
     /// How many rows are told, or passed over: known before there is one.
@@ -370,7 +259,9 @@ impl<'p> Planner<'p> {
         match (any, groups) {
             (true, None) => Ok(()),
             (true, Some(_)) => Err(SqlError::Unknown("* of groups".to_owned())),
-            (false, _) => Err(SqlError::Name("* of a table that is not asked".to_owned())),
+            (false, _) => {
+                Err(NameFault::TableNotAsked.with_sentence("* of a table that is not asked"))
+            }
         }
     }
 
@@ -394,7 +285,7 @@ impl<'p> Planner<'p> {
                     let place = place.filter(|place| *place <= visible);
                     Some(
                         place.ok_or_else(|| {
-                            SqlError::Name("ORDER BY a column that is not told".to_owned())
+                            NameFault::NoColumn.with_sentence("ORDER BY a column that is not told")
                         })? - 1,
                     )
                 }
@@ -426,8 +317,12 @@ impl<'p> Planner<'p> {
         if select.lock != Lock::None {
             return Err(SqlError::Unknown("FOR UPDATE of groups".to_owned()));
         }
-        let by = select.group.iter().map(|by| self.plain(by)).collect::<Result<_>>()?;
-        Ok(Some(Groups { by, calls: RefCell::default() }))
+        let by = select.group.iter().map(|by| match named_item(by, &select.items) {
+            // A column of a table comes before a name that the statement gives.
+            Some(item) => self.plain(by).or_else(|_| self.plain(item)),
+            None => self.plain(by),
+        });
+        Ok(Some(Groups { by: by.collect::<Result<_>>()?, calls: RefCell::default() }))
     }
 
     /// WHERE and ON, each part by itself.
@@ -525,7 +420,8 @@ impl<'p> Planner<'p> {
             let column = named.columns().position(|known| known.eq_ignore_ascii_case(name));
             let Some(column) = column else { continue };
             if found.is_some() {
-                return Err(SqlError::Name(format!("{name} is a column of two tables")));
+                let what = format!("{name} is a column of two tables");
+                return Err(NameFault::TwoColumns.with_sentence(what));
             }
             found = Some(named.at(level, column));
         }
@@ -534,7 +430,8 @@ impl<'p> Planner<'p> {
         }
         let Some(outer) = self.outer else {
             let table = table.map(|table| format!("{table}.")).unwrap_or_default();
-            return Err(SqlError::Name(format!("there is no column {table}{name} here")));
+            let what = format!("there is no column {table}{name} here");
+            return Err(NameFault::NoColumn.with_sentence(what));
         };
         let outside = outer.name(table, name)?;
         let mut all = self.from_outside.borrow_mut();
@@ -599,7 +496,8 @@ impl<'p> Planner<'p> {
                     (Source::Table(chosen.access), left.map(|(_, expr)| expr).collect())
                 }
             };
-            query.levels.push(Level { source, join: named.join, filter, asks, after });
+            let alias = named.alias.clone();
+            query.levels.push(Level { source, alias, join: named.join, filter, asks, after });
         }
         settle_order(&mut query, ordered);
         Ok(query)

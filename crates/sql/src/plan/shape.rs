@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dbdyno_engine::row::ColumnSpec;
 use dbdyno_engine::table::{self, IndexSpec, Uniqueness};
+use dbdyno_engine::value::Value;
 
 /// A table as it is when a statement is prepared.
 #[derive(Debug)]
@@ -48,6 +49,13 @@ impl Table {
     /// The number of a column.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether a row cannot be put in without a value for a column.
+    pub(crate) fn needs_value(&self, column: usize) -> bool {
+        let about = &self.columns[column];
+        let is_numbered = self.handle.auto_increment() == Some(column);
+        !about.nullable && about.default == Value::Null && !is_numbered
     }
 
     /// Whether an entry of this index, with the primary key behind it, has a column.

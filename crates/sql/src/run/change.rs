@@ -34,6 +34,17 @@ pub(crate) struct InsertResult {
     pub rows: u64,
     /// The first of the numbers that the table gave.
     pub first_number: Option<i64>,
+    /// The last of those that the rows brought themselves.
+    pub own_number: Option<i64>,
+}
+
+/// The number of a row that was put in.
+enum RowNumber {
+    None,
+    /// The table gave it.
+    Given(i64),
+    /// The row brought it.
+    Own(i64),
 }
 
 /// Puts rows in.
@@ -44,12 +55,16 @@ pub(crate) fn insert(
 ) -> Result<InsertResult> {
     let table = &insert.table;
     let frame = given.frame();
-    let mut inserted = InsertResult { rows: insert.rows.len() as u64, first_number: None };
+    let rows = insert.rows.len() as u64;
+    let mut inserted = InsertResult { rows, ..InsertResult::default() };
     for row in &insert.rows {
         let values = row.iter().map(|value| value.value(&frame));
         let values: Vec<_> = values.collect::<Result<_>>()?;
-        let number = put(statement, table, &insert.from, &values)?;
-        inserted.first_number = inserted.first_number.or(number);
+        match put(statement, table, &insert.from, &values)? {
+            RowNumber::None => {}
+            RowNumber::Given(number) => _ = inserted.first_number.get_or_insert(number),
+            RowNumber::Own(number) => inserted.own_number = Some(number),
+        }
     }
     Ok(inserted)
 }
@@ -75,14 +90,14 @@ pub(crate) fn insert_lines(
     Ok(rows)
 }
 
-/// Puts in one row; `from` says where the value of each column is. Gives the number that the table
-/// gave it.
+/// Puts in one row; `from` says where the value of each column is. Returns its number, where the
+/// table numbers its rows.
 fn put(
     statement: &mut RunningStatement<'_>,
     table: &Table,
     from: &[Option<usize>],
     values: &[Operand<'_>],
-) -> Result<Option<i64>> {
+) -> Result<RowNumber> {
     let held = table.columns.iter().zip(from).map(|(column, from)| match from {
         Some(place) => match values.get(*place) {
             Some(value) => keys::column_input(value, column.kind, &column.name),
@@ -92,7 +107,13 @@ fn put(
     });
     let held: Vec<ColumnInput<'_>> = held.collect::<Result<_>>()?;
     let data: Vec<Datum<'_>> = held.iter().map(ColumnInput::datum).collect();
-    Ok(statement.insert(&table.handle, &data)?)
+    if let Some(number) = statement.insert(&table.handle, &data)? {
+        return Ok(RowNumber::Given(number));
+    }
+    Ok(match table.handle.auto_increment().map(|column| data[column]) {
+        Some(Datum::Int(number)) => RowNumber::Own(number),
+        _ => RowNumber::None,
+    })
 }
 
 /// What an UPDATE did.

@@ -37,7 +37,7 @@ pub(super) fn place_of<'a>(value: &'a Operand<'a>, kind: ValueType) -> Result<Pl
         ValueType::Int { .. } => number(value, 0, Datum::Int)?,
         ValueType::Decimal { scale, .. } => number(value, scale, Datum::Decimal)?,
         ValueType::Timestamp { .. } | ValueType::Date => point_in_time(value.timestamp()?, kind),
-        ValueType::Text { .. } => match value {
+        ValueType::Text { .. } | ValueType::Char { .. } => match value {
             Operand::Text(text) => Place::At(Datum::Text(text)),
             other => {
                 return Err(SqlError::Value(format!("{other} where a text is compared")));
@@ -100,8 +100,19 @@ pub(super) fn column_input<'a>(
             ColumnInput::Plain(Datum::Timestamp(us))
         }
         (ValueType::Text { .. }, Operand::Text(text)) => ColumnInput::Plain(Datum::Text(text)),
-        (ValueType::Text { .. }, other) => ColumnInput::Text(other.to_string().into_bytes()),
+        (ValueType::Char { .. }, Operand::Text(text)) => {
+            ColumnInput::Plain(Datum::Text(without_blanks(text)))
+        }
+        (ValueType::Text { .. } | ValueType::Char { .. }, other) => {
+            ColumnInput::Text(other.to_string().into_bytes())
+        }
     })
+}
+
+/// A text without the blanks at its end: a CHAR keeps none, as in MySQL.
+fn without_blanks(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+    &text[..end]
 }
 
 /// A value on its way into a column.
@@ -163,6 +174,14 @@ mod tests {
         let money = ValueType::Decimal { digits: 18, scale: 2 };
         assert_eq!(shown(&Operand::of_text(b"86.385"), money).unwrap(), "Decimal(8639)");
         assert_eq!(shown(&Operand::Int(7), ValueType::Text { most: 1 }).unwrap(), "Text([55])");
+        for (kind, kept) in [
+            (ValueType::Text { most: 3 }, "Text([32, 120, 32])"),
+            (ValueType::Char { most: 3 }, "Text([32, 120])"),
+        ] {
+            assert_eq!(shown(&Operand::of_text(b" x "), kind).unwrap(), kept);
+        }
+        let blank = shown(&Operand::of_text(b"  "), ValueType::Char { most: 1 });
+        assert_eq!(blank.unwrap(), "Text([])");
         assert!(shown(&Operand::Decimal(1 << 70, 0), ValueType::BIGINT).is_err());
         assert!(shown(&Operand::of_text(b"abc"), ValueType::BIGINT).is_err());
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dbdyno_engine::follow::{ReplicaComparison, ReplicaProgress};
 use dbdyno_engine::{Engine, Following};
 
-use crate::column::ResultColumn;
+use crate::column::{ColumnKind, ResultColumn};
 use crate::error::Result;
 use crate::host::ProcessRow;
 use crate::operand::Operand;
@@ -16,8 +16,20 @@ use crate::run::Sink;
 use crate::settings::{Autocommit, Settings};
 use tables::has_form;
 
-/// The names of the columns in which something is shown; the one of tables has that of the schema.
-pub(crate) fn names(show: &Show, schema: &str) -> Vec<String> {
+/// The columns in which something is shown; the name of the one of tables has that of the schema.
+pub(crate) fn columns(show: &Show, schema: &str) -> Arc<[ResultColumn]> {
+    names(show, schema).iter().map(|name| ResultColumn::new(name, kind_of(name))).collect()
+}
+
+fn kind_of(name: &str) -> ColumnKind {
+    if WITH_NUMBERS.contains(&name) { ColumnKind::BIGINT } else { ColumnKind::Any }
+}
+
+/// Columns of MySQL's that have whole numbers.
+const WITH_NUMBERS: [&str; 7] =
+    ["Cardinality", "Code", "Id", "Non_unique", "Seq_in_index", "Sub_part", "Time"];
+
+fn names(show: &Show, schema: &str) -> Vec<String> {
     let fixed: &[&str] = match show {
         Show::Variables(_) | Show::Status(_) => &["Variable_name", "Value"],
         Show::Tables(detail, form) => {
@@ -50,11 +62,6 @@ const OF_REPLICA: [&str; 8] = [
     "Lag_ns_P99",
     "Lag_ns_Max",
 ];
-
-/// Columns of text with these names.
-pub(crate) fn columns(names: &[impl AsRef<str>]) -> Arc<[ResultColumn]> {
-    names.iter().map(|name| ResultColumn::of_text(name.as_ref())).collect()
-}
 
 /// Shows something; in how many rows.
 pub(crate) fn execute_show(

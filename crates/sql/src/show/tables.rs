@@ -1,7 +1,6 @@
 //! Tables as MySQL's SHOW tells them: their columns, their indexes, the statement that makes them.
 //!
-//! Which of the types of text a column was made with is not kept, nor are comments; all texts are
-//! UTF-8 and compare as bytes.
+//! Comments are not kept; all texts are UTF-8 and compare as bytes, blanks at the end with them.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -9,14 +8,14 @@ use std::sync::Arc;
 use dbdyno_engine::table::{Table, Uniqueness};
 use dbdyno_engine::value::{Value, ValueType};
 
-use crate::column::ResultColumn;
+use crate::column::{KeyRole, MEDIUMTEXT_MOST, ResultColumn, TEXT_MOST};
 use crate::expr::matches_pattern;
 use crate::operand::Operand;
 use crate::parse::Detail;
 use crate::run::Sink;
 
 /// In which texts are told to compare.
-const COLLATION: &str = "utf8mb4_bin";
+const COLLATION: &str = "utf8mb4_0900_bin";
 
 /// Columns of SHOW COLUMNS.
 pub(super) fn column_headings(detail: Detail) -> &'static [&'static str] {
@@ -79,7 +78,7 @@ pub(super) fn emit_columns(
         put_text(sink, &type_of(column.kind));
         if detail == Detail::Full {
             match column.kind {
-                ValueType::Text { .. } => put_text(sink, COLLATION),
+                kind if kind.is_text() => put_text(sink, COLLATION),
                 _ => sink.value(&Operand::Null),
             }
         }
@@ -190,20 +189,13 @@ fn keys(table: &Table) -> Vec<(&str, &[usize], bool)> {
     primary.into_iter().chain(others).collect()
 }
 
-/// What a column is in keys, as MySQL tells it: the first of a primary, unique or other one.
+/// What a column is among the keys, as MySQL tells it.
 fn key_of(table: &Table, place: usize) -> &'static str {
-    if table.primary().contains(&place) {
-        return "PRI";
-    }
-    let mut indexes = table.indexes().filter(|index| index.spec.columns.first() == Some(&place));
-    match indexes.next() {
-        Some(index)
-            if index.spec.uniqueness == Uniqueness::Unique && index.spec.columns.len() == 1 =>
-        {
-            "UNI"
-        }
-        Some(_) => "MUL",
-        None => "",
+    match KeyRole::of_column(table, place) {
+        KeyRole::Primary => "PRI",
+        KeyRole::Unique => "UNI",
+        KeyRole::First => "MUL",
+        KeyRole::None => "",
     }
 }
 
@@ -232,7 +224,11 @@ fn type_of(kind: ValueType) -> String {
             format!("{name}{}", if signed { "" } else { " unsigned" })
         }
         ValueType::Decimal { digits, scale } => format!("decimal({digits},{scale})"),
-        ValueType::Text { most } => format!("varchar({most})"),
+        ValueType::Char { most } => format!("char({most})"),
+        ValueType::Text { most } if most < TEXT_MOST => format!("varchar({most})"),
+        ValueType::Text { most: TEXT_MOST } => "text".to_owned(),
+        ValueType::Text { most } if most <= MEDIUMTEXT_MOST => "mediumtext".to_owned(),
+        ValueType::Text { .. } => "longtext".to_owned(),
         ValueType::Timestamp { digits: 0 } => "datetime".to_owned(),
         ValueType::Timestamp { digits } => format!("datetime({digits})"),
         ValueType::Date => "date".to_owned(),

@@ -13,6 +13,7 @@ mod answers;
 mod days;
 mod hostile;
 mod refusals;
+mod rows_put_in;
 mod sqlite;
 mod tables;
 mod transactions;

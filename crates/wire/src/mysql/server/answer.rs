@@ -45,25 +45,106 @@ pub struct Status {
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
-    /// Whole numbers of 64 bits with a sign.
-    Int,
-    /// Decimals with so many digits behind the point.
-    Decimal(u8),
-    /// Characters in the collation of this number, and how many bytes they have at most.
-    Text(u16, u32),
+    /// Whole numbers.
+    Int {
+        /// Bytes of each: 1, 2, 3, 4 or 8.
+        bytes: u8,
+        /// Whether some of them are below 0.
+        signed: bool,
+    },
+    /// Decimals.
+    Decimal {
+        /// The most digits.
+        digits: u8,
+        /// Those of them that are behind the point.
+        scale: u8,
+    },
+    /// Characters.
+    Text {
+        /// The type that they are told to be of.
+        form: TextForm,
+        /// The number of their collation.
+        collation: u16,
+        /// How many bytes they have at most.
+        bytes: u32,
+    },
     /// Points in time with so many digits behind the second.
     DateTime(u8),
     /// Days.
     Date,
 }
 
+/// The types of characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextForm {
+    /// CHAR.
+    Char,
+    /// VARCHAR.
+    Varchar,
+    /// TEXT and longer ones.
+    Blob,
+}
+
 /// A column as clients are told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition<'a> {
-    /// Its name, in the client's character set.
+    /// Its name, in the client's character set, as all names.
     pub name: &'a [u8],
     /// What its values are.
     pub kind: ColumnType,
+    /// What is told of them besides: [`ColumnFlags`], one or the other.
+    pub flags: u16,
+    /// The column of a table that they are of.
+    pub origin: Option<DefinitionOrigin<'a>>,
+}
+
+/// A column of a table as clients are told of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefinitionOrigin<'a> {
+    /// The schema.
+    pub schema: &'a [u8],
+    /// The table as the statement calls it.
+    pub alias: &'a [u8],
+    /// The table.
+    pub table: &'a [u8],
+    /// The column.
+    pub column: &'a [u8],
+}
+
+/// What is told of a column, a bit each; numbers after MySQL's `mysql_com.h`.
+pub struct ColumnFlags;
+
+impl ColumnFlags {
+    /// No value is NULL.
+    pub const NOT_NULL: u16 = 1;
+    /// It is one of the primary key.
+    pub const PRIMARY_KEY: u16 = 1 << 1;
+    /// It alone is a unique key.
+    pub const UNIQUE_KEY: u16 = 1 << 2;
+    /// It is the first of a key whose values may repeat.
+    pub const MULTIPLE_KEY: u16 = 1 << 3;
+    const BLOB: u16 = 1 << 4;
+    const UNSIGNED: u16 = 1 << 5;
+    /// Texts compare as bytes; of numbers and times, that they are no column of a table.
+    pub const BINARY: u16 = 1 << 7;
+    /// The table numbers its rows in it.
+    pub const AUTO_INCREMENT: u16 = 1 << 9;
+    /// A row needs a value for it.
+    pub const NO_DEFAULT_VALUE: u16 = 1 << 12;
+    /// It is one of some key.
+    pub const PART_OF_KEY: u16 = 1 << 14;
+}
+
+impl<'a> Definition<'a> {
+    /// A column of no table, of which nothing more is told.
+    pub fn new(name: &'a [u8], kind: ColumnType) -> Definition<'a> {
+        Definition { name, kind, flags: 0, origin: None }
+    }
+}
+
+impl ColumnType {
+    /// Whole numbers of 64 bits.
+    pub const BIGINT: ColumnType = ColumnType::Int { bytes: 8, signed: true };
 }
 
 /// Definitions that are ready to be sent.
@@ -128,12 +209,24 @@ impl ResponseBuilder {
 
     /// It is done: rows that were changed, the first number that was given, the session's state.
     pub fn put_ok(&mut self, changed: u64, first_number: u64, status: Status) {
+        self.put_ok_with_words(changed, first_number, status, None);
+    }
+
+    /// The same with what MySQL says of it in at most 250 bytes.
+    pub fn put_ok_with_words(
+        &mut self,
+        changed: u64,
+        first_number: u64,
+        status: Status,
+        words: Option<fmt::Arguments<'_>>,
+    ) {
         let at = self.open();
         self.bytes.push(OK);
         put_length(&mut self.bytes, changed);
         put_length(&mut self.bytes, first_number);
         self.bytes.extend_from_slice(&status.bits());
         self.bytes.extend_from_slice(&[0, 0]);
+        words.into_iter().for_each(|words| self.put_short(words));
         self.close(at);
     }
 
@@ -160,7 +253,9 @@ impl ResponseBuilder {
         self.bytes.extend_from_slice(&parameters.to_le_bytes());
         self.bytes.extend_from_slice(&[0; 3]);
         self.close(at);
-        let parameter = Definition { name: b"?", kind: ColumnType::Text(BINARY, 0) };
+        let form = TextForm::Varchar;
+        let parameter = ColumnType::Text { form, collation: BINARY, bytes: 0 };
+        let parameter = Definition::new(b"?", parameter);
         for _ in 0..parameters {
             self.definition(&parameter);
         }
@@ -217,12 +312,15 @@ impl ResponseBuilder {
         self.row.column += 1;
     }
 
-    /// A whole number, in a column of such.
-    pub fn int(&mut self, number: i64) {
+    /// A whole number, in a column of those of so many bytes, which has room for it.
+    #[inline]
+    pub fn int(&mut self, number: i64, bytes: u8) {
         match self.row.form {
             ValueForm::Text => self.put_formatted(format_args!("{number}")),
             ValueForm::Binary => {
-                self.bytes.extend_from_slice(&number.to_le_bytes());
+                // Three bytes go as four.
+                let width = if bytes == 3 { 4 } else { usize::from(bytes) };
+                self.bytes.extend_from_slice(&number.to_le_bytes()[..width]);
                 self.row.column += 1;
             }
         }
@@ -237,6 +335,13 @@ impl ResponseBuilder {
 
     /// What is shown so, in a column of texts or decimals; it has at most 250 bytes.
     pub fn put_formatted(&mut self, what: fmt::Arguments<'_>) {
+        self.put_short(what);
+        self.row.column += 1;
+    }
+
+    /// Characters with their number, at most 250, before them.
+    #[inline]
+    fn put_short(&mut self, what: fmt::Arguments<'_>) {
         let at = self.bytes.len();
         self.bytes.push(0);
         // Writing into memory does not fail.
@@ -244,7 +349,6 @@ impl ResponseBuilder {
         let length = self.bytes.len() - at - 1;
         assert!(length < usize::from(NULL), "what is shown is short");
         self.bytes[at] = length as u8;
-        self.row.column += 1;
     }
 
     /// A point in time in binary: year, month, day, hour, minute, second, microseconds. As text
@@ -304,24 +408,20 @@ impl ResponseBuilder {
     }
 
     fn definition(&mut self, column: &Definition<'_>) {
-        let (type_, collation, width, decimals, flags) = match column.kind {
-            ColumnType::Int => (0x08, BINARY, 20, 0, FLAG_BINARY | FLAG_NUMBER),
-            ColumnType::Decimal(scale) => (0xF6, BINARY, 40, scale, FLAG_BINARY | FLAG_NUMBER),
-            ColumnType::Text(collation, bytes) => (0xFD, collation, bytes, 0, 0),
-            ColumnType::DateTime(digits) => (0x0C, BINARY, 26, digits, FLAG_BINARY),
-            ColumnType::Date => (0x0A, BINARY, 10, 0, FLAG_BINARY),
-        };
+        let WireType { code, collation, width, decimals, flags } = column.kind.wire_type();
+        let nowhere = DefinitionOrigin { schema: b"", alias: b"", table: b"", column: b"" };
+        let origin = column.origin.unwrap_or(nowhere);
         let at = self.open();
-        for text in [&b"def"[..], b"", b"", b"", column.name, column.name] {
+        let DefinitionOrigin { schema, alias, table, column: of_table } = origin;
+        for text in [b"def", schema, alias, table, column.name, of_table] {
             put_length(&mut self.bytes, text.len() as u64);
             self.bytes.extend_from_slice(text);
         }
         self.bytes.push(0x0C);
         self.bytes.extend_from_slice(&collation.to_le_bytes());
         self.bytes.extend_from_slice(&width.to_le_bytes());
-        self.bytes.push(type_);
-        let flags: u16 = flags;
-        self.bytes.extend_from_slice(&flags.to_le_bytes());
+        self.bytes.push(code);
+        self.bytes.extend_from_slice(&(flags | column.flags).to_le_bytes());
         self.bytes.extend_from_slice(&[decimals, 0, 0]);
         self.close(at);
     }
@@ -364,8 +464,71 @@ impl ResponseBuilder {
 
 const AUTOCOMMIT: u8 = 2;
 const IN_TRANSACTION: u8 = 1;
-const FLAG_BINARY: u16 = 1 << 7;
-const FLAG_NUMBER: u16 = 1 << 15;
+
+/// A type as definitions have it.
+struct WireType {
+    code: u8,
+    collation: u16,
+    /// Characters or bytes that a value is shown in at most.
+    width: u32,
+    decimals: u8,
+    flags: u16,
+}
+
+impl WireType {
+    /// A type that is no text.
+    fn of_code(code: u8) -> WireType {
+        WireType { code, collation: BINARY, width: 0, decimals: 0, flags: 0 }
+    }
+}
+
+impl ColumnType {
+    fn wire_type(self) -> WireType {
+        match self {
+            ColumnType::Int { bytes, signed } => {
+                let (code, width) = match bytes {
+                    1 => (0x01, 4),
+                    2 => (0x02, 6),
+                    3 => (0x09, 9),
+                    4 => (0x03, 11),
+                    _ => (0x08, 20),
+                };
+                // MySQL counts no sign where there is none, but for the longest.
+                let shorter = u32::from(!signed && bytes < 8);
+                let flags = if signed { 0 } else { ColumnFlags::UNSIGNED };
+                WireType { width: width - shorter, flags, ..WireType::of_code(code) }
+            }
+            ColumnType::Decimal { digits, scale } => {
+                let point = u32::from(scale > 0);
+                WireType {
+                    width: u32::from(digits) + 1 + point,
+                    decimals: scale,
+                    ..WireType::of_code(0xF6)
+                }
+            }
+            ColumnType::Text { form, collation, bytes } => {
+                let (code, flags) = match form {
+                    TextForm::Char => (0xFE, 0),
+                    TextForm::Varchar => (0xFD, 0),
+                    TextForm::Blob => (0xFC, ColumnFlags::BLOB),
+                };
+                WireType { collation, width: bytes, flags, ..WireType::of_code(code) }
+            }
+            ColumnType::DateTime(digits) => {
+                let point = u32::from(digits > 0);
+                WireType {
+                    width: 19 + point + u32::from(digits),
+                    decimals: digits,
+                    flags: ColumnFlags::BINARY,
+                    ..WireType::of_code(0x0C)
+                }
+            }
+            ColumnType::Date => {
+                WireType { width: 10, flags: ColumnFlags::BINARY, ..WireType::of_code(0x0A) }
+            }
+        }
+    }
+}
 
 impl Status {
     fn bits(self) -> [u8; 2] {
@@ -386,6 +549,8 @@ impl Definitions {
 mod tests {
     use super::*;
 
+    const TEXT: ColumnType = ColumnType::Text { form: TextForm::Varchar, collation: 8, bytes: 10 };
+
     fn answers() -> ResponseBuilder {
         let mut answers = ResponseBuilder::new(Ending::Ok);
         answers.begin_response(1);
@@ -395,10 +560,10 @@ mod tests {
     #[test]
     fn packets_are_numbered_and_as_long_as_they_say() {
         let mut answers = answers();
-        let column = Definition { name: b"id", kind: ColumnType::Int };
+        let column = Definition::new(b"id", ColumnType::BIGINT);
         let columns = answers.build_definitions(&[column]);
         answers.begin_rows(&columns, ValueForm::Binary);
-        answers.int(7);
+        answers.int(7, 8);
         answers.end_row();
         answers.null();
         answers.end_row();
@@ -419,7 +584,7 @@ mod tests {
     #[test]
     fn what_was_built_can_be_taken_back() {
         let mut answers = answers();
-        let column = Definition { name: b"c", kind: ColumnType::Text(8, 10) };
+        let column = Definition::new(b"c", TEXT);
         let columns = answers.build_definitions(&[column]);
         answers.begin_rows(&columns, ValueForm::Text);
         answers.put_text(b"abc");
@@ -433,7 +598,7 @@ mod tests {
     #[test]
     fn a_row_longer_than_a_packet_comes_in_two() {
         let mut answers = answers();
-        let column = Definition { name: b"c", kind: ColumnType::Text(8, 10) };
+        let column = Definition::new(b"c", TEXT);
         let columns = answers.build_definitions(&[column]);
         answers.begin_rows(&columns, ValueForm::Text);
         let before = answers.len() - HEADER;
@@ -447,7 +612,7 @@ mod tests {
     #[test]
     fn times_have_as_many_bytes_as_they_need() {
         let mut answers = answers();
-        let column = Definition { name: b"t", kind: ColumnType::DateTime(6) };
+        let column = Definition::new(b"t", ColumnType::DateTime(6));
         let columns = answers.build_definitions(&[column]);
         for (at, expected) in [
             ([2026, 11, 25, 0, 0, 0, 0], &[4, 0xEA, 7, 11, 25][..]),

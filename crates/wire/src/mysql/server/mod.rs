@@ -27,7 +27,10 @@ use crate::stream::SocketStream;
 use crate::tls::Encryption;
 use fault::unreadable_request;
 
-pub use answer::{ColumnType, Definition, Definitions, ResponseBuilder, Status, ValueForm};
+pub use answer::{
+    ColumnFlags, ColumnType, Definition, DefinitionOrigin, Definitions, ResponseBuilder, Status,
+    TextForm, ValueForm,
+};
 pub use fault::Fault;
 pub(crate) use login::{Greeting, native_holds, nonce, read_hello, send_greeting, sha2_holds};
 pub use login::{LoginAccount, LoginTerms};
