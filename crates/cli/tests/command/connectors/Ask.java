@@ -133,6 +133,23 @@ public class Ask {
         }
       }
     });
+    step("columns", () -> {
+      try (Statement s = db.createStatement();
+          ResultSet r = s.executeQuery("SELECT a.id, a.n, a.c FROM ask AS a WHERE a.id = 1")) {
+        ResultSetMetaData about = r.getMetaData();
+        same("ask", about.getTableName(1));
+        same(Types.BIGINT, about.getColumnType(1));
+        same(Types.INTEGER, about.getColumnType(2));
+        same(20, about.getPrecision(3));
+        same(true, about.isAutoIncrement(1));
+        same(ResultSetMetaData.columnNoNulls, about.isNullable(1));
+      }
+      try (Statement s = db.createStatement();
+          ResultSet r = s.executeQuery("SELECT n + 1 FROM ask WHERE id = 1")) {
+        r.next();
+        same(8L, r.getObject(1));
+      }
+    });
     step("refusals", () -> {
       same(1292, refused("INSERT INTO ask (day) VALUES ('hello')"));
       same(1062, refused("INSERT INTO ask (id) VALUES (1)"));

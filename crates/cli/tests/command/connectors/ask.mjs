@@ -86,6 +86,16 @@ const first = async (done) => (await done)[0];
 const query = (sql, values) => first(one.query(sql, values));
 const execute = (sql, values) => first(one.execute(sql, values));
 await ask('mysql2', query, execute, one);
+await step('mysql2 changes', async () => {
+  const sql = 'UPDATE ask SET n = 7 WHERE id = 1';
+  const [done] = await one.query(sql);
+  same([1, 0], [done.affectedRows, done.changedRows]);
+});
+await step('mysql2 columns', async () => {
+  const [rows, fields] = await one.query('SELECT a.id, a.n + 1 AS m FROM ask AS a WHERE a.id = 1');
+  same({ id: 1, m: 8 }, rows[0]);
+  same(['a', 'ask', 'id'], [fields[0].table, fields[0].orgTable, fields[0].orgName]);
+});
 await one.end();
 const other = await mariadb.createConnection({ ...to, allowPublicKeyRetrieval: true });
 const otherQuery = (sql, values) => other.query(sql, values);

@@ -99,6 +99,16 @@ def by_database_api(module, db, cursor):
         same([(0,)], ask('SELECT COALESCE(SUM(n), 0) FROM ask WHERE id > %s', (9,)))
         db.rollback()
 
+    @step('columns')
+    def _():
+        made = cursor()
+        made.execute("SELECT n + 1 AS m, a.n, 'text' FROM ask AS a WHERE id = 1")
+        same([(8, 7, 'text')], rows(made))
+        names = [(column[0], bool(column[6])) for column in made.description]
+        same([('m', True), ('n', True), ('text', False)], names)
+        made.close()
+        db.rollback()
+
     @step('read only')
     def _():
         made = db.cursor()
