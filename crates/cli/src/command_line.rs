@@ -168,6 +168,13 @@ pub(crate) enum Command {
     /// its class, its unit, a sentence on what it is and one on what moves it, and the place where
     /// it stands in MySQL, MariaDB and PostgreSQL.
     Metrics(Metrics),
+    /// Watch servers that run: a line each second, and what each metric was and means
+    ///
+    /// It asks what the server tells of itself, each question at most as often as half a per cent
+    /// of one processor allows, and changes nothing. A server that goes away is tried again. At the
+    /// end stands what each metric was, by class, with what it means; `dbdyno metrics NAME` says
+    /// more.
+    Watch(crate::watch::Watch),
     /// Run a load on an embedded arm, under callgrind
     #[command(hide = true)]
     Counted(CountedFlags),

@@ -57,6 +57,7 @@ mod stored;
 mod until;
 mod values;
 mod verify;
+mod watch;
 mod witnesses;
 
 use std::process::ExitCode;
@@ -99,6 +100,7 @@ fn main() -> ExitCode {
         Command::History(history) => history::run(&args.place, &history),
         Command::Loads(loads) => loads::run(&loads),
         Command::Metrics(metrics) => metrics::run(&metrics),
+        Command::Watch(watch) => watch::run(&args.place, &watch),
         Command::Counted(counted) => counted::run(&args.place, &counted),
         Command::Completions { shell } => manual::print_completions(shell),
         Command::Man { directory } => manual::write_pages(&directory),

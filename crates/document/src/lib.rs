@@ -24,6 +24,7 @@ pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod number;
+mod rolling;
 mod sparkline;
 mod table;
 pub mod terminal;
@@ -32,6 +33,7 @@ pub mod workflow;
 
 pub use cell::{TableCell, Tint};
 pub use element::{ArmLabel, Document, Element, Footnote, LabelledItem};
+pub use rolling::{RollingColumn, RollingTable};
 pub use sparkline::{Sparkline, SparklineStep};
 pub use table::{ColumnTone, DataTable, TableColumn};
 pub use text::Text;

@@ -60,7 +60,7 @@ mod topology;
 mod warm_up;
 pub mod watch;
 
-pub use arm::{Restores, SetUp, Station, open_station, wants_password};
+pub use arm::{Restores, SetUp, Station, connector_of_url, open_station, wants_password};
 pub use arrivals::read_recording;
 pub use capture::{blockers_of, deadlocks_of};
 pub use checks::check_plan;

@@ -23,6 +23,14 @@ pub(crate) fn json_text(document: &impl Serialize) -> String {
     plain_json(json)
 }
 
+/// The same as one line, for those who read lines as they come.
+pub(crate) fn json_line(document: &impl Serialize) -> String {
+    let mut json = serde_json::to_string(document)
+        .expect("documents have only string keys and values that JSON can express");
+    json.push('\n');
+    plain_json(json)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -57,6 +57,7 @@ mod ticks;
 mod trace;
 pub mod verdicts;
 mod view;
+mod watch;
 mod words;
 
 pub use arms::{
@@ -97,3 +98,4 @@ pub use view::{
     SelfTestsView, SlotsView, SpendView, StepArmView, StepView, Summary, UslView, VerdictView,
     View, WarningView,
 };
+pub use watch::{WatchLines, WatchedMetric, WatchedServer, watch_document, watch_line_json};

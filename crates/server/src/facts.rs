@@ -56,6 +56,35 @@ impl FactReader {
         }
         facts
     }
+
+    /// In how many questions.
+    pub fn question_count(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// The words of a question, by number from 0.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn question_text(&self, question: usize) -> &str {
+        &self.questions[question].sql
+    }
+
+    /// Asks one question, by number from 0, and adds what its answer tells.
+    ///
+    /// # Errors
+    /// The server's refusal, or a broken connection.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn ask_question(
+        &self,
+        question: usize,
+        client: &mut dyn Client,
+        facts: &mut FactValues,
+    ) -> Result<(), WireError> {
+        self.questions[question].ask(client, facts)
+    }
 }
 
 /// Reads one fact, at the first of its places that is answered; `None` where the server does not

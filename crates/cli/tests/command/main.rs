@@ -49,3 +49,4 @@ mod topology;
 mod tpcc;
 mod until;
 mod verdicts;
+mod watch;

@@ -18,10 +18,18 @@ pub(crate) fn endpoint(url: &ServerUrl) -> Result<Endpoint, WireError> {
     })
 }
 
+/// How sessions of a server are opened that runs already.
+///
+/// # Errors
+/// [`WireError::Tls`].
+pub fn connector_of_url(url: &ServerUrl) -> Result<Connector, WireError> {
+    Ok(connector_for(url.dialect, endpoint(url)?))
+}
+
 /// Whether a server refuses the account for want of a password, so that asking for one may help.
 /// Every other trouble is told when it is met in earnest.
 pub fn wants_password(url: &ServerUrl) -> bool {
-    let asked = endpoint(url).and_then(|endpoint| connector_for(url.dialect, endpoint).connect());
+    let asked = connector_of_url(url).and_then(|connector| connector.connect());
     match asked {
         Ok(client) => {
             client.close();

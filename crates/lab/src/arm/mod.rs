@@ -19,7 +19,7 @@ mod set_up;
 mod station;
 pub(crate) mod upgrade;
 
-pub use connecting::wants_password;
+pub use connecting::{connector_of_url, wants_password};
 pub use open::open_station;
 pub use set_up::{Restores, SetUp};
 pub use station::Station;
