@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use dbdyno_judge::forecast::{RemainingWork, ending as over, extension_warning};
 use dbdyno_load::LoadError;
 use dbdyno_model::{
-    ArmIndex, Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning, Witness,
+    ArmIndex, Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Severity, Warning, Witness,
+    mask_message,
 };
 use dbdyno_store::NewRun;
 
@@ -322,6 +323,13 @@ fn finish(
             lab.store.finish(run, RunStatus::Interrupted)?;
             Ok(run.clone())
         }
-        Err(error) => Err(LabError::BrokeOff(run.clone(), Box::new(error))),
+        Err(error) => {
+            let why = mask_message(&error.to_string());
+            let warning =
+                Warning::new(Severity::Caution, Warning::BROKE_OFF, format!("it broke off: {why}"));
+            // The store may be what failed.
+            let _best_effort = lab.store.add_warning(run, &warning);
+            Err(LabError::BrokeOff(run.clone(), Box::new(error)))
+        }
     }
 }

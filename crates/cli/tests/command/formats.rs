@@ -183,3 +183,19 @@ fn a_command_that_could_not_be_carried_out_says_so_in_each_format_of_programs() 
     let run = home.dbdyno(["run", "no.toml", "--format", "junit"]);
     assert!(run.code == 2 && run.out.contains("name=\"dbdyno run\""), "{run:?}");
 }
+
+#[test]
+fn why_a_run_broke_off_is_kept_until_it_is_complete() {
+    let home = Home::new();
+    let args = ["compare", BASE, "mock:?dies_s=40", "--load", "point-query", "--rounds", "20"];
+    assert_eq!(home.dbdyno(args).code, 2);
+    let why = "test, warming up point-query at 1 client: the connection broke: a model that was to \
+               die after 40 s";
+    let shown = home.dbdyno(["show", "--format", "json"]).out;
+    let run: Value = serde_json::from_str(&shown).unwrap();
+    let warnings = run["warnings"].as_array().unwrap();
+    let broke_off = warnings.iter().find(|one| one["code"] == "broke-off").unwrap();
+    assert_eq!(broke_off["text"], format!("it broke off: {why}"));
+    let runs = home.dbdyno(["runs"]).out;
+    assert!(runs.trim_end().ends_with(&format!("it broke off: {why}")), "{runs}");
+}
