@@ -37,6 +37,7 @@ mod login;
 mod manual;
 mod metrics;
 mod model;
+mod no_answer;
 mod objects;
 mod once;
 mod online;
@@ -65,10 +66,10 @@ use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue};
 use dbdyno_model::{mask_line, mask_message};
 
-use ci::ReadByPrograms;
 use command_line::{Args, Command};
 use exit::Exit;
 use failure::Failure;
+use no_answer::ReadByPrograms;
 
 fn main() -> ExitCode {
     files::keep_private();

@@ -201,7 +201,7 @@ impl AskedAgain {
     }
 
     /// The answers, in words.
-    pub(crate) fn answers(&self) -> String {
+    pub(crate) fn answers_text(&self) -> String {
         let anew = &self.anew;
         match &self.within {
             Some(within) => {
@@ -212,7 +212,7 @@ impl AskedAgain {
     }
 
     /// What follows from the answers, for people.
-    pub(crate) fn meaning(&self) -> &'static str {
+    pub(crate) fn likely_meaning(&self) -> &'static str {
         let refused = |answer: &RepeatedAnswer| matches!(answer, RepeatedAnswer::Refused(_));
         if refused(&self.anew) {
             return "what the table holds is not known";
@@ -253,6 +253,6 @@ impl fmt::Display for RepeatedAnswer {
 /// `asked again in the same transaction: 1 row; in a new one: 1 row; the rows are there: …`
 impl fmt::Display for AskedAgain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.answers(), self.meaning())
+        write!(f, "{}; {}", self.answers_text(), self.likely_meaning())
     }
 }

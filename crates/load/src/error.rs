@@ -227,7 +227,7 @@ fn wrong_result(
     }
     match (again, file) {
         (Some(again), Some(file)) if !again.is_right_now() => {
-            let (answers, meaning) = (again.answers(), again.meaning());
+            let (answers, meaning) = (again.answers_text(), again.likely_meaning());
             write!(f, "{answers}; either {file} says wrongly what is right, by rows, or {meaning}")
         }
         (Some(again), _) => write!(f, "{again}"),
