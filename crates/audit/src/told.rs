@@ -17,6 +17,8 @@ pub struct AuditWarning {
 
 /// Values that a sentence names; the rest is counted.
 const NAMED_MOST: usize = 4;
+/// The level that transactions have where they do not say it, of whichever family.
+const ISOLATION_LEVEL: &str = "variable.transaction_isolation";
 /// Longer values are cut.
 const VALUE_MOST: usize = 48;
 
@@ -59,10 +61,13 @@ fn finding(first: &Inequality, list: &[&Inequality]) -> AuditWarning {
         named.push(format!("and {} more (`dbdyno diff --all`)", list.len() - NAMED_MOST));
     }
     let all_default = list.iter().all(|one| one.change == FactChange::Default);
+    // Families have other levels by default, so that their transactions promise other things: that
+    // nobody has chosen them makes them no more alike.
+    let is_of_level = list.iter().any(|one| one.name == ISOLATION_LEVEL);
     let severity = match first.weight {
         Weight::Blocks => Severity::Blocks,
         Weight::Varied => Severity::Note,
-        _ if all_default => Severity::Note,
+        _ if all_default && !is_of_level => Severity::Note,
         _ => Severity::Caution,
     };
     let why = if all_default { " (the releases' own)" } else { "" };
@@ -188,5 +193,28 @@ fn told(rule: &Rule) -> RuleTold {
         looks_at: format!("{looks}{apart}"),
         advice: rule.advice,
         sources: rule.sources,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_level_is_a_caution_even_if_nobody_chose_it() {
+        let severity = |name: &str| {
+            let one = Inequality {
+                name: name.to_owned(),
+                base: Some("REPEATABLE-READ".to_owned()),
+                test: Some("read committed".to_owned()),
+                weight: Weight::Annotates,
+                change: FactChange::Default,
+                rule: "isolation",
+                topic: "",
+            };
+            audit_warnings(&Audit { unequal: vec![one], equal: 0 }).remove(0).warning.severity
+        };
+        assert_eq!(severity(ISOLATION_LEVEL), Severity::Caution);
+        assert_eq!(severity("variable.innodb_snapshot_isolation"), Severity::Note);
     }
 }

@@ -53,6 +53,15 @@ pub enum StepAction {
     Statement,
 }
 
+/// A statement as a file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoryStatement {
+    /// The line of the file, from 1.
+    pub line: usize,
+    /// Its SQL; the table is called `test`.
+    pub sql: String,
+}
+
 /// One step of a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryStep {
@@ -65,7 +74,7 @@ pub struct StoryStep {
     /// Its SQL where it is a statement; the table is called `test`.
     pub sql: String,
     /// Its SQL where a dialect spells it otherwise.
-    pub spelled: Vec<(Dialect, String)>,
+    pub spelled: Vec<(Dialect, StoryStatement)>,
     /// What the condition calls its answer.
     pub name: Option<String>,
     /// Whether waiting is part of the story, and prevents nothing.
@@ -75,8 +84,16 @@ pub struct StoryStep {
 impl StoryStep {
     /// Its SQL in this dialect.
     pub fn sql_in(&self, dialect: Dialect) -> &str {
-        let own = self.spelled.iter().find(|(of, _)| *of == dialect);
-        own.map_or(&self.sql, |(_, sql)| sql)
+        self.spelling(dialect).map_or(&self.sql, |own| &own.sql)
+    }
+
+    /// The line of the file where its SQL in this dialect stands, from 1.
+    pub fn line_in(&self, dialect: Dialect) -> usize {
+        self.spelling(dialect).map_or(self.line, |own| own.line)
+    }
+
+    fn spelling(&self, dialect: Dialect) -> Option<&StoryStatement> {
+        self.spelled.iter().find(|(of, _)| *of == dialect).map(|(_, own)| own)
     }
 }
 
@@ -96,7 +113,7 @@ pub struct Case {
     /// What is in the table before: id and value.
     pub rows: Vec<(i64, i64)>,
     /// Statements that follow the rows, such as one that makes an index.
-    pub setup: Vec<String>,
+    pub setup: Vec<StoryStatement>,
     /// Which levels of which servers are known to prevent it.
     pub prevented: Vec<(PromiseFamily, Vec<IsolationLevel>)>,
     /// When the anomaly has been seen.

@@ -24,7 +24,7 @@ mod reply;
 mod rows;
 pub mod serial;
 
-pub use case::{Case, PromiseFamily, StepAction, StoryStep};
+pub use case::{Case, PromiseFamily, StepAction, StoryStatement, StoryStep};
 pub use catalog::published_cases;
 pub use interleaving::{Interleaving, InterleavingSize, KeyOperation};
 pub use judge::{PlayedStep, faulty_statement, judge_case};

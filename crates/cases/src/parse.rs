@@ -27,7 +27,7 @@ use std::fmt;
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 
-use crate::case::{Case, PromiseFamily, StepAction, StoryStep};
+use crate::case::{Case, PromiseFamily, StepAction, StoryStatement, StoryStep};
 use crate::condition::{Atom, Condition, END, RowText, Says, column_count};
 use crate::possible::impossible_atom;
 use crate::rows::PossibleRows;
@@ -109,6 +109,10 @@ impl<'a> Line<'a> {
         self.text.split_whitespace().map(move |word| self.part(word))
     }
 
+    fn statement(self) -> StoryStatement {
+        StoryStatement { line: self.number, sql: self.text.to_owned() }
+    }
+
     fn error(self, message: impl Into<String>) -> CaseError {
         // Both are slices of one line: where one begins in the other is the distance of addresses.
         let offset = (self.text.as_ptr() as usize).saturating_sub(self.whole.as_ptr() as usize);
@@ -124,7 +128,7 @@ type Mention = (usize, usize, String);
 struct Story {
     head: Vec<(&'static str, String)>,
     rows: Option<Vec<(i64, i64)>>,
-    setup: Vec<String>,
+    setup: Vec<StoryStatement>,
     prevented: Vec<(PromiseFamily, Vec<IsolationLevel>)>,
     occurs: Option<(Condition, Vec<Mention>)>,
     steps: Vec<StoryStep>,
@@ -147,7 +151,7 @@ impl Story {
                      spells a statement",
                 ));
             }
-            step.spelled.push((dialect, not_empty(value)?.text.to_owned()));
+            step.spelled.push((dialect, not_empty(value)?.statement()));
             return Ok(());
         }
         match KEYS.into_iter().find(|known| *known == key.text) {
@@ -171,7 +175,7 @@ impl Story {
         let twice = || key.error(format!("{known} is there already"));
         match known {
             "prevented" => self.prevented.push(promise(value)?),
-            "setup" => self.setup.push(value.text.to_owned()),
+            "setup" => self.setup.push(value.statement()),
             "rows" if self.rows.is_some() => return Err(twice()),
             "rows" => self.rows = Some(value.words().map(row).collect::<Result<_>>()?),
             "occurs" if self.occurs.is_some() => return Err(twice()),

@@ -140,7 +140,7 @@ fn never_or_always(says: &Says, possible: &PossibleRows) -> Option<String> {
 
 /// The same of a count, a sum and the like, which are one row.
 fn of_one_row(says: &Says, step: &StoryStep) -> Option<String> {
-    let mut spelled = step.spelled.iter().map(|(_, sql)| sql).chain([&step.sql]);
+    let mut spelled = step.spelled.iter().map(|(_, own)| &own.sql).chain([&step.sql]);
     if !spelled.all(|sql| is_aggregate(sql)) {
         return None;
     }
@@ -238,7 +238,7 @@ fn answer_of(step: &StoryStep) -> Option<Answer> {
         return Some(Answer::Changes);
     }
     let first = answer_of_statement(&step.sql)?;
-    let mut spelled = step.spelled.iter().map(|(_, sql)| answer_of_statement(sql));
+    let mut spelled = step.spelled.iter().map(|(_, own)| answer_of_statement(&own.sql));
     spelled.try_fold(first, |known, other| match (known, other?) {
         (known, other) if known == other => Some(known),
         (Answer::Rows(_), Answer::Rows(_)) => Some(Answer::Rows(None)),

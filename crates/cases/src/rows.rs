@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::case::{StepAction, StoryStep};
+use crate::case::{StepAction, StoryStatement, StoryStep};
 use crate::condition::RowText;
 
 /// The only select list and table of which rows are told.
@@ -35,20 +35,20 @@ impl PossibleRows {
     /// Those of the table, from the beginning to the end of a story.
     pub(crate) fn of_story(
         rows: &[(i64, i64)],
-        setup: &[String],
+        setup: &[StoryStatement],
         steps: &[StoryStep],
     ) -> PossibleRows {
         let ids: BTreeSet<i64> = rows.iter().map(|(id, _)| *id).collect();
         let values = rows.iter().map(|(_, value)| *value).collect();
         let mut all = PossibleRows { lasting: ids.clone(), ids: Some(ids), values: Some(values) };
-        for sql in setup {
-            let sql = sql.to_ascii_lowercase();
+        for statement in setup {
+            let sql = statement.sql.to_ascii_lowercase();
             if !sql.starts_with("create index") && !sql.starts_with("create unique index") {
                 all.add_statement(&sql);
             }
         }
         for step in steps.iter().filter(|step| step.action == StepAction::Statement) {
-            let spelled = step.spelled.iter().map(|(_, sql)| sql);
+            let spelled = step.spelled.iter().map(|(_, own)| &own.sql);
             for sql in spelled.chain([&step.sql]) {
                 all.add_statement(&sql.to_ascii_lowercase());
             }
@@ -120,7 +120,7 @@ impl PossibleRows {
     /// Those that a step can answer with; `None` if it may have other rows than those of the table.
     pub(crate) fn of_step(&self, step: &StoryStep) -> Option<PossibleRows> {
         let mut all: Option<PossibleRows> = None;
-        let spelled = step.spelled.iter().map(|(_, sql)| sql);
+        let spelled = step.spelled.iter().map(|(_, own)| &own.sql);
         for sql in spelled.chain([&step.sql]).filter(|_| step.action == StepAction::Statement) {
             let own = self.of_select(&sql.to_ascii_lowercase())?;
             all = match all {

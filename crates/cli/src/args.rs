@@ -55,9 +55,10 @@ pub(crate) struct Compare {
     /// as they were loaded, and `warm:LOAD` runs a load unmeasured
     #[arg(long, value_delimiter = ',', default_value = USUAL_LOAD, help_heading = "Workload")]
     pub load: Vec<String>,
-    /// File that describes a load, which --load can then name; or name the file itself: --load
-    /// ./shop.toml
-    #[arg(long, value_name = "FILE.toml", help_heading = "Workload", hide_short_help = true)]
+    /// File of a load, which --load can then name
+    ///
+    /// Or name the file itself: --load ./shop.toml.
+    #[arg(long, value_name = "FILE.toml", help_heading = "Workload")]
     pub load_file: Vec<PathBuf>,
     /// Distribution from which loads draw rows; sets the option rand= of every load that has it,
     /// unless --load sets it
@@ -118,14 +119,16 @@ pub(crate) struct Compare {
     /// confidence sequence)
     #[arg(long, value_name = "WHEN", help_heading = "Duration")]
     pub until: Option<Until>,
-    /// Limit of the measuring time of the whole run, which begins when servers and tables are
-    /// ready: 10m, 90s, 1h; cells share it
+    /// Measure for this time at most: 90s, 10m, 1h
+    ///
+    /// The time begins when servers and tables are ready, and cells share it. Without --rounds and
+    /// --restarts, as many rounds are planned as fit into it, which may be more than usual.
     #[arg(long, value_name = "TIME", value_parser = values::parse_limit,
-          help_heading = "Duration", hide_short_help = true)]
+          help_heading = "Duration")]
     pub limit: Option<Duration>,
     /// Length of a round
     #[arg(long, value_name = "SECONDS", value_parser = values::parse_seconds,
-          help_heading = "Duration", hide_short_help = true)]
+          help_heading = "Duration")]
     pub seconds: Option<Duration>,
     /// Divide both rounds of a pair into slices of this length that take turns, so that both arms
     /// meet the same state of the host: 10ms, or none for one round after the other. Only for loads
@@ -177,12 +180,13 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "auto|always|never", default_value_t = KeepMemory::Auto,
           help_heading = "Placement and servers", hide_short_help = true)]
     pub keep_memory: KeepMemory,
-    /// How often both arms are restarted within a cell (embedded databases are reopened); two
-    /// starts of one server differ by about 1.5 % [default: 23, with --rate or --think 5, with
-    /// --find-max 3; with --quick 15, 3 and 2; if a start takes more than 5 s, 11 and 7 instead of
-    /// 23 and 15; 0 for servers by URL and in suites]
+    /// How often the servers are restarted in a cell
+    ///
+    /// Embedded databases are reopened. Two starts of one server differ by about 1.5 % [default:
+    /// 23, with --rate or --think 5, with --find-max 3; with --quick 15, 3 and 2; if a start takes
+    /// more than 5 s, 11 and 7 instead of 23 and 15; 0 for servers by URL and in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000),
-          help_heading = "Statistics", hide_short_help = true)]
+          help_heading = "Statistics")]
     pub restarts: Option<u32>,
     /// Restart all arms before every block of two pairs, the largest possible number of restarts
     #[arg(long, conflicts_with = "restarts", help_heading = "Statistics", hide_short_help = true)]

@@ -61,13 +61,13 @@ fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, F
     Ok(exit)
 }
 
-/// Says that an undecided run for which nothing was asked ends with 0 from the next release on.
+/// Says that the next release ends an undecided run for which nothing was asked with 0.
 fn announce_change(run: &Run, exit: Exit, is_asked: bool) {
     // Without one of several arms that ended on the way the question stays open.
     if exit == Exit::CannotTell && !is_asked && run.ended.is_empty() {
         output::say_text(
-            "exit   3, as something is undecided: 0 from the next release on, where neither --gate \
-             nor --until asks for more",
+            "exit   3, because a cell is undecided; the next release will exit with 0 here, and \
+             with 3 only if --gate or --until is given",
         );
     }
 }

@@ -37,6 +37,7 @@ mod login;
 mod manual;
 mod metrics;
 mod model;
+mod no_answer;
 mod objects;
 mod once;
 mod online;
@@ -69,14 +70,16 @@ use dbdyno_model::{mask_line, mask_message};
 use command_line::{Args, Command};
 use exit::Exit;
 use failure::Failure;
+use no_answer::ReadByPrograms;
 
 fn main() -> ExitCode {
     files::keep_private();
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(wanted) => return report(told(wanted)),
+        Err(wanted) => return report(told(wanted), None),
     };
-    report(match args.command {
+    let read = ReadByPrograms::of_command(&args.command);
+    let outcome = match args.command {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
         Command::Profile(flags) => profile::run(&args.place, &flags),
@@ -106,7 +109,8 @@ fn main() -> ExitCode {
         Command::Man { directory } => manual::write_pages(&directory),
         Command::Engine(flags) => engine::run(&args.place, &flags),
         Command::Server(server) => server::run(&args.place, &server),
-    })
+    };
+    report(outcome, read)
 }
 
 /// Help or the version on stdout, or on stderr what cannot be meant, without what may be a password
@@ -133,11 +137,18 @@ fn told(mut wanted: clap::Error) -> Result<Exit, Failure> {
     }
 }
 
-/// Says what went wrong, if anything, and ends the program.
-fn report(outcome: Result<Exit, Failure>) -> ExitCode {
+/// Says what went wrong, if anything, also to a program that reads the answer, and ends the
+/// program.
+fn report(outcome: Result<Exit, Failure>, read: Option<ReadByPrograms>) -> ExitCode {
     let exit = outcome.unwrap_or_else(|failure| {
-        output::say_error(&mask_message(&failure.to_string()));
-        failure.exit()
+        let reason = mask_message(&failure.to_string());
+        output::say_error(&reason);
+        let exit = failure.exit();
+        if let Some(read) = read.filter(|_| exit != Exit::Holds) {
+            // Where stdout is gone, stderr and the exit code have told it.
+            let _gone = read.print_failure(&reason);
+        }
+        exit
     });
     // What was cut off fails in many ways, also where others of the same command go on.
     let exit = match exit {

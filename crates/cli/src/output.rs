@@ -15,6 +15,7 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use dbdyno_document::terminal::{self, COLOUR_SEQUENCES, Colour, TextStyle};
@@ -80,8 +81,17 @@ pub(crate) fn print_styled(text: &str, style: &TextStyle) -> Result<(), Failure>
     write(text, TerminalRights::colours(style))
 }
 
+/// Whether an answer stands on stdout already.
+static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
+
+/// Whether an answer was printed: what fails later has no place on stdout, where one document is.
+pub(crate) fn is_answered() -> bool {
+    IS_ANSWERED.load(Ordering::Relaxed)
+}
+
 /// Prints an answer in the shape that was asked for.
 pub(crate) fn print_answer(text: &str, format: ToldFormat, color: Color) -> Result<(), Failure> {
+    IS_ANSWERED.store(true, Ordering::Relaxed);
     write(text, TerminalRights::by(format, &text_style(color)))
 }
 

@@ -47,10 +47,16 @@ fn listed(runs: &[&RunSummary]) -> Document {
     let items = runs.iter().zip(heads).map(|(run, head)| {
         let name = run.name.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
         let note = run.note.as_deref().map(|note| format!("   {note}")).unwrap_or_default();
-        let item = LabelledItem::new(arms_in_short(&run.arms) + &name + &note);
+        let why = run.broke_off.as_deref().map(first_line).unwrap_or_default();
+        let item = LabelledItem::new(arms_in_short(&run.arms) + &name + &note + &why);
         head.into_iter().zip(widths).fold(item, |item, (text, width)| item.with_label(text, width))
     });
     Document::from(vec![vec![Element::Items(items.collect())]])
+}
+
+/// The first line of a reason, behind what stands before it.
+fn first_line(reason: &str) -> String {
+    format!("   {}", reason.lines().next().unwrap_or_default())
 }
 
 /// The arms of a run, with as many options of each as there is room for.

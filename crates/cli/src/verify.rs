@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_cases::{Case, InterleavingSize, faulty_statement, published_cases};
+use dbdyno_cases::{Case, InterleavingSize, StoryStatement, faulty_statement, published_cases};
 use dbdyno_isolation::{IsolationLab, IsolationQuestion, isolation};
 use dbdyno_model::ArmSpec;
 use dbdyno_model::isolation::{CaseOutcome, IsolationLevel, IsolationTold};
@@ -245,15 +245,24 @@ impl ChosenCases {
         for case in told.levels.iter().flat_map(|level| &level.cases) {
             let Some(file) = self.files.get(&case.name) else { continue };
             let Some(written) = self.all.iter().find(|one| one.name == case.name) else { continue };
-            let Some((place, message)) = faulty_statement(written, &case.steps) else { continue };
-            let step = &written.steps[place];
-            let fault = format!(
-                "{}, line {}: {spec} refuses `{}`: {message}; mend the statement, or spell it for \
-                 this server below it",
-                file.display(),
-                step.line,
-                step.sql_in(spec.dialect())
-            );
+            let (file, dialect) = (file.display(), spec.dialect());
+            let fault = if let Some(refused) = &case.refused_setup {
+                let StoryStatement { line, sql } = &written.setup[refused.place];
+                let message = &refused.message;
+                format!(
+                    "{file}, line {line}: {spec} refuses `{sql}`: {message}; mend the statement"
+                )
+            } else if let Some((place, message)) = faulty_statement(written, &case.steps) {
+                let step = &written.steps[place];
+                format!(
+                    "{file}, line {}: {spec} refuses `{}`: {message}; mend the statement, or spell \
+                     it for this server below it",
+                    step.line_in(dialect),
+                    step.sql_in(dialect)
+                )
+            } else {
+                continue;
+            };
             if !faults.contains(&fault) {
                 faults.push(fault);
             }

@@ -94,6 +94,14 @@ pub fn check_regular_file(path: &Path) -> io::Result<()> {
     look(path).map(drop)
 }
 
+/// Whether the kernel makes up what stands in a directory: `/proc/self/fd`, where open files are.
+///
+/// # Errors
+/// There is none, or it may not be looked at.
+pub fn is_folder_of_kernel(folder: &Path) -> io::Result<bool> {
+    is_made_up(&File::options().read(true).custom_flags(O_PATH).open(folder)?)
+}
+
 /// The file as it can be named and not read.
 fn look(path: &Path) -> io::Result<File> {
     let found = File::options().read(true).custom_flags(O_PATH).open(path)?;
@@ -177,6 +185,8 @@ mod tests {
                 path.display()
             );
         }
+        assert!(is_folder_of_kernel(Path::new("/proc/self/fd")).unwrap());
+        assert!(!is_folder_of_kernel(folder.path()).unwrap());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Cases, played.
 
 use dbdyno_cases::{Case, PlayedStep, StepAction, StoryStep, judge_case};
-use dbdyno_model::isolation::{CaseTold, IsolationLevel, StepAnswer, StepTold};
+use dbdyno_model::isolation::{
+    CaseOutcome, CaseTold, IsolationLevel, RefusedSetup, StepAnswer, StepTold,
+};
 use dbdyno_wire::{Client, WireError};
 
 use crate::bench::Bench;
@@ -38,7 +40,10 @@ impl Bench<'_, '_> {
             }
             control.run(&format!("DROP TABLE {TABLE}"))?;
             make(&mut *control, case)?;
-            told.push(self.case(&mut stage, &mut *control, level, case)?);
+            told.push(match set_up(&mut *control, case)? {
+                Some(refused) => self.unplayed(level, case, refused),
+                None => self.case(&mut stage, &mut *control, level, case)?,
+            });
         }
         drop(stage);
         control.run(&format!("DROP TABLE {TABLE}"))?;
@@ -62,6 +67,22 @@ impl Bench<'_, '_> {
             client.close();
         }
         Stage::open(&self.station.connector, count, &first, self.clock)
+    }
+
+    /// A case that could not begin.
+    fn unplayed(&self, level: IsolationLevel, case: &Case, refused: RefusedSetup) -> CaseTold {
+        let sql = &case.setup[refused.place].sql;
+        let why = format!("its setup was refused, `{sql}`: {}", refused.message);
+        CaseTold {
+            name: case.name.clone(),
+            anomaly: case.anomaly.clone(),
+            is_published: case.is_published,
+            about: case.about.clone(),
+            outcome: CaseOutcome::Unknown(why),
+            promise: case.server_promise(self.promise_family(), level),
+            steps: Vec::new(),
+            refused_setup: Some(refused),
+        }
     }
 
     fn case(
@@ -92,6 +113,7 @@ impl Bench<'_, '_> {
             outcome: judge_case(case, &played, &StepAnswer::Rows(end)),
             promise: case.server_promise(self.promise_family(), level),
             steps: played.into_iter().map(|one| one.told).collect(),
+            refused_setup: None,
         })
     }
 
@@ -118,7 +140,21 @@ fn make(control: &mut dyn Client, case: &Case) -> Result<(), WireError> {
         let rows = rows.join(", ");
         control.run(&format!("INSERT INTO {TABLE} (id, value, mark) VALUES {rows}"))?;
     }
-    case.setup.iter().try_for_each(|sql| control.run(&with_table(sql, TABLE)).map(|_| ()))
+    Ok(())
+}
+
+/// Carries out what a case has before its steps, up to the first statement that the server refuses.
+fn set_up(control: &mut dyn Client, case: &Case) -> Result<Option<RefusedSetup>, WireError> {
+    for (place, statement) in case.setup.iter().enumerate() {
+        match control.run(&with_table(&statement.sql, TABLE)) {
+            Ok(_) => {}
+            Err(WireError::Server(said)) => {
+                return Ok(Some(RefusedSetup { place, message: said.message.into() }));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// The statement with the table's own name where the story says `test`.

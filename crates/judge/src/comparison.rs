@@ -166,6 +166,10 @@ pub(crate) fn arm_label(spec: &ArmSpec, facts: &Environment) -> String {
 /// What is known of a run as a whole.
 pub(crate) fn whole_run_warnings(run: &Run) -> Vec<Warning> {
     let mut warnings = run.warnings.clone();
+    // What it was taken up after is no matter of a run that has come to its end.
+    if run.status == RunStatus::Complete {
+        warnings.retain(|warning| warning.code != Warning::BROKE_OFF);
+    }
     if run.status != RunStatus::Complete {
         let text = "the run did not finish; the results are those of the part that was measured";
         warnings.push(Warning::new(Severity::Caution, "not-finished", text));

@@ -1,5 +1,5 @@
 //! Whether another dbdyno of the same home measures meanwhile: each takes from the other what
-//! both measure.
+//! both measure. One that begins and ends between two looks has left its name.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ impl MeasuringSign {
         Ok(Some(sign))
     }
 
-    /// Warns of those who measure now and were not told of yet.
+    /// Warns of those who measure now, or have measured meanwhile, and were not told of yet.
     ///
     /// # Errors
     /// Those of the store.

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use dbdyno_judge::forecast::{RemainingWork, ending as over, extension_warning};
 use dbdyno_load::LoadError;
 use dbdyno_model::{
-    ArmIndex, Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning, Witness,
+    ArmIndex, Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Severity, Warning, Witness,
+    mask_message,
 };
 use dbdyno_store::NewRun;
 
@@ -14,6 +15,7 @@ use crate::arm::{Station, provenance};
 use crate::beside::MeasuringSign;
 use crate::capture::{self, Loan, STEP};
 use crate::count;
+use crate::doctor;
 use crate::ending::Ending;
 use crate::error::LabError;
 use crate::host::{host_facts, memory_mb};
@@ -60,7 +62,11 @@ pub struct TrialOf<'a> {
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
 pub fn run_experiment(lab: &mut Lab<'_>, order: &ExperimentOrder<'_>) -> Result<RunId, LabError> {
     let left = RemainingWork::of_run(order.plan, None);
+    let cautions = cautions_beforehand(lab, order);
     let mut ready = set_up(lab, order.plan, &[])?;
+    for warning in &cautions {
+        lab.watch.report_progress(Progress::Warning(warning));
+    }
     capture::look_for_causes(order.plan, &mut ready.stations, Loan::None)?;
     for name in order.varied {
         for (_, station) in ready.stations.iter_mut() {
@@ -70,6 +76,16 @@ pub fn run_experiment(lab: &mut Lab<'_>, order: &ExperimentOrder<'_>) -> Result<
     }
     let begun = begin(lab, order, &ready);
     conduct(lab, order.plan, ready, &left, None, begun)
+}
+
+/// What speaks against the host before servers of ours work on it. It is told before the first
+/// round, so that a run can be stopped which is worth nothing, and is no warning of the run: what
+/// becomes of the rounds is seen in them. Models have no host, and of a trial its run has told it.
+fn cautions_beforehand(lab: &Lab<'_>, order: &ExperimentOrder<'_>) -> Vec<Warning> {
+    if order.trial_of.is_some() || order.plan.arms.values().all(|arm| arm.is_mock()) {
+        return Vec::new();
+    }
+    doctor::cautions_beforehand(&**lab.home.host())
 }
 
 /// Takes up a run that was interrupted or killed. What was measured is kept; see
@@ -322,6 +338,13 @@ fn finish(
             lab.store.finish(run, RunStatus::Interrupted)?;
             Ok(run.clone())
         }
-        Err(error) => Err(LabError::BrokeOff(run.clone(), Box::new(error))),
+        Err(error) => {
+            let why = mask_message(&error.to_string());
+            let warning =
+                Warning::new(Severity::Caution, Warning::BROKE_OFF, format!("it broke off: {why}"));
+            // The store may be what failed.
+            let _best_effort = lab.store.add_warning(run, &warning);
+            Err(LabError::BrokeOff(run.clone(), Box::new(error)))
+        }
     }
 }

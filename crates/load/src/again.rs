@@ -200,8 +200,19 @@ impl AskedAgain {
         self.is_right(&self.anew)
     }
 
+    /// The answers, in words.
+    pub(crate) fn answers_text(&self) -> String {
+        let anew = &self.anew;
+        match &self.within {
+            Some(within) => {
+                format!("asked again in the same transaction: {within}; in a new one: {anew}")
+            }
+            None => format!("asked again: {anew}"),
+        }
+    }
+
     /// What follows from the answers, for people.
-    fn meaning(&self) -> &'static str {
+    pub(crate) fn likely_meaning(&self) -> &'static str {
         let refused = |answer: &RepeatedAnswer| matches!(answer, RepeatedAnswer::Refused(_));
         if refused(&self.anew) {
             return "what the table holds is not known";
@@ -242,16 +253,6 @@ impl fmt::Display for RepeatedAnswer {
 /// `asked again in the same transaction: 1 row; in a new one: 1 row; the rows are there: …`
 impl fmt::Display for AskedAgain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.within {
-            Some(within) => {
-                write!(
-                    f,
-                    "asked again in the same transaction: {within}; in a new one: {}",
-                    self.anew
-                )?;
-            }
-            None => write!(f, "asked again: {}", self.anew)?,
-        }
-        write!(f, "; {}", self.meaning())
+        write!(f, "{}; {}", self.answers_text(), self.likely_meaning())
     }
 }

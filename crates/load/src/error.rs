@@ -215,7 +215,11 @@ fn wrong_result(
     if !values.is_empty() {
         write!(f, "with {} ", clip(values))?;
     }
-    write!(f, "{what} {got} rows, right is ")?;
+    // What came and what was expected say by themselves nothing against the server.
+    match file {
+        Some(file) => write!(f, "{what} {got} rows, and {file} expects ")?,
+        None => write!(f, "{what} {got} rows, right is ")?,
+    }
     match high {
         high if high == low => write!(f, "{low}; ")?,
         u64::MAX => write!(f, "{low} or more; ")?,
@@ -223,7 +227,8 @@ fn wrong_result(
     }
     match (again, file) {
         (Some(again), Some(file)) if !again.is_right_now() => {
-            write!(f, "{again}; or {file} says wrongly what is right, by rows")
+            let (answers, meaning) = (again.answers_text(), again.likely_meaning());
+            write!(f, "{answers}; either {file} says wrongly what is right, by rows, or {meaning}")
         }
         (Some(again), _) => write!(f, "{again}"),
         (None, Some(file)) => what_the_file_says(f, file, sql, expect, got),

@@ -319,7 +319,8 @@ pub enum GateOutcome {
 }
 
 impl Gate {
-    /// Parses `rqps > 0.98` (spaces are optional; `>=` is taken as `>`).
+    /// Parses `rqps > 0.98` (spaces are optional). There is no `>=`: an interval that begins at the
+    /// limit leaves the gate open, so that it would promise more than is done.
     ///
     /// # Errors
     /// A sentence that says what a gate looks like.
@@ -332,8 +333,14 @@ impl Gate {
         };
         let rest = text.trim().strip_prefix("rqps").ok_or_else(usage)?.trim_start();
         let rest = rest.strip_prefix('>').ok_or_else(usage)?;
-        let number = rest.strip_prefix('=').unwrap_or(rest).trim();
-        let rqps_above: f64 = number.parse().map_err(|_| usage())?;
+        if let Some(number) = rest.strip_prefix('=') {
+            return Err(format!(
+                "gate {text:?}: a gate has no >=, because it holds only where the whole interval of \
+                 rqps lies above the number; write 'rqps > {}'",
+                number.trim()
+            ));
+        }
+        let rqps_above: f64 = rest.trim().parse().map_err(|_| usage())?;
         if !(rqps_above > 0.0 && rqps_above < 10.0) {
             return Err(format!("gate {text:?}: the threshold must lie between 0 and 10"));
         }
@@ -387,8 +394,12 @@ mod tests {
     #[test]
     fn gates_parse_or_explain() {
         assert_eq!(Gate::parse("rqps>0.98").unwrap().rqps_above, 0.98);
-        assert_eq!(Gate::parse(" rqps >= 0.9 ").unwrap().rqps_above, 0.9);
-        for wrong in ["", "qps > 1", "rqps < 1", "rqps > fast", "rqps > -1", "rqps > NaN"] {
+        assert_eq!(Gate::parse(" rqps > 0.9 ").unwrap().rqps_above, 0.9);
+        let refused = Gate::parse(" rqps >= 0.9 ").unwrap_err();
+        assert!(refused.ends_with("write 'rqps > 0.9'"), "{refused}");
+        for wrong in
+            ["", "qps > 1", "rqps < 1", "rqps <= 1", "rqps > fast", "rqps > -1", "rqps > NaN"]
+        {
             assert!(Gate::parse(wrong).is_err(), "{wrong:?} was taken");
         }
     }

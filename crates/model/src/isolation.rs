@@ -134,6 +134,17 @@ pub struct CaseTold {
     pub promise: Promise,
     /// What was said and answered, in the order of sending.
     pub steps: Vec<StepTold>,
+    /// The statement before its steps that the server refused, so that none was taken.
+    pub refused_setup: Option<RefusedSetup>,
+}
+
+/// A statement that should have set a case up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedSetup {
+    /// Its place among those of the case, from 0.
+    pub place: usize,
+    /// What the server said.
+    pub message: String,
 }
 
 impl CaseTold {

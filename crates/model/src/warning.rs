@@ -43,6 +43,9 @@ const ABOUT_METHOD: [&str; 8] = [
 ];
 
 impl Warning {
+    /// The code of the reason why a run did not come to its end; of a complete run it says nothing.
+    pub const BROKE_OFF: &str = "broke-off";
+
     /// A warning with the given severity, key and sentence. What servers have said in it is made to
     /// show itself, and cut off where nobody reads on.
     pub fn new(severity: Severity, code: &str, text: impl Into<String>) -> Self {

@@ -168,7 +168,8 @@ fn head(view: &View, order: CellOrder) -> Document {
     // The members of a class stand in the table.
     let sentence = format!("{}{}", answer.sentence, median_of_all(&view.summary));
     document.push(vec![Element::Headline(sentence.into())]);
-    document.push_below(vec![arms_element(&view.summary)]);
+    let durability = words::durability_note(view).map(|note| Element::Sentence(note.into()));
+    document.push_below([arms_element(&view.summary)].into_iter().chain(durability).collect());
     if view.summary.cells.is_empty() {
         counts::count_tables(view)
             .into_iter()
@@ -231,6 +232,7 @@ fn whole(view: &View, costs: Vec<Element>) -> Document {
     if !summary.audit.is_empty() {
         about.push(Element::Sentence(difference::unequal_counts(&summary.audit).into()));
     }
+    about.extend(words::durability_note(view).map(|note| Element::Sentence(note.into())));
     about.extend(words::trust_note(summary).map(|trust| Element::Sentence(trust.into())));
     document.push_below(about);
     if !summary.cells.is_empty() {

@@ -65,7 +65,8 @@ pub use arms::{
 };
 pub use ci::{
     CheckStatus, CheckSuite, GateCheck, GateResult, NamedCheck, benchfmt_report, comparison_checks,
-    gate_markdown, github_annotations, junit_report, result_line, round_line,
+    error_line, failure_checks, gate_markdown, github_annotations, junit_report, result_line,
+    round_line,
 };
 pub use comparison::{
     CellOrder, Section, first_markdown, first_screen, markdown, report_sections, terminal_report,

@@ -12,7 +12,7 @@ use dbdyno_document::number::{self, GLUE};
 use dbdyno_model::Verdict;
 
 use crate::counts;
-use crate::view::{CellView, Effect, Summary, View};
+use crate::view::{CellView, Effect, Fact, Summary, View};
 
 /// Cells that are named in one summary line; the rest are counted.
 const NAMED_CELLS_MAX: usize = 6;
@@ -123,6 +123,41 @@ fn status(view: &View) -> Option<String> {
         "{how}; {} of {planned} {verb} measured{rests}",
         number::format_fixed(measured as f64, 0)
     ))
+}
+
+/// Settings with which dbdyno says how durable a commit is, and the value that waits for the disk.
+const COMMIT_SETTINGS: [(&str, &str); 2] =
+    [("setting.innodb_flush_log_at_trx_commit", "1"), ("setting.synchronous_commit", "on")];
+/// Kinds of loads that commit nothing.
+const READING: [&str; 3] = ["point", "range", "range-aggregate"];
+
+/// That commits do not wait for the disk, where loads write and dbdyno has set the servers so.
+pub(crate) fn durability_note(view: &View) -> Option<String> {
+    let is_reading =
+        |cell: &CellView| cell.group.as_deref().is_some_and(|of| READING.contains(&of));
+    if view.summary.cells.iter().all(is_reading) {
+        return None;
+    }
+    let arms = unwaiting_arms(&view.detail.facts)?;
+    Some(format!("commits of {arms} do not wait for the disk; with durability=full they do"))
+}
+
+/// The arms that dbdyno has told not to wait.
+fn unwaiting_arms(facts: &[Fact]) -> Option<&'static str> {
+    let (mut base, mut test) = (false, false);
+    for fact in facts {
+        let Some((_, full)) = COMMIT_SETTINGS.iter().find(|(name, _)| *name == fact.name) else {
+            continue;
+        };
+        base |= fact.base.as_deref().is_some_and(|value| value != *full);
+        test |= fact.test.as_deref().is_some_and(|value| value != *full);
+    }
+    match (base, test) {
+        (false, false) => None,
+        (true, true) => Some("both arms"),
+        (true, false) => Some("base"),
+        (false, true) => Some("test"),
+    }
 }
 
 /// The answer of a cell in one sentence.
@@ -416,6 +451,19 @@ fn member(cell: &CellView) -> String {
 mod tests {
     use super::*;
     use crate::view::{ArmView, DoubtView, ResponseRatio, VerdictView};
+
+    #[test]
+    fn arms_that_do_not_wait_for_the_disk_are_named() {
+        let fact = |at: usize, base: Option<&str>, test: Option<&str>| Fact {
+            name: COMMIT_SETTINGS[at].0.to_owned(),
+            base: base.map(str::to_owned),
+            test: test.map(str::to_owned),
+        };
+        let both = [fact(0, Some("2"), None), fact(1, None, Some("off"))];
+        assert_eq!(unwaiting_arms(&both), Some("both arms"));
+        assert_eq!(unwaiting_arms(&[fact(0, Some("1"), Some("0"))]), Some("test"));
+        assert_eq!(unwaiting_arms(&[fact(1, Some("on"), Some("on"))]), None);
+    }
 
     fn cell(verdict: Verdict, rqps: [f64; 3]) -> CellView {
         CellView {

@@ -380,6 +380,12 @@ pub fn all_offers() -> Vec<Offer> {
     LINES.iter().filter(|line| line.runs_here()).map(offer).collect()
 }
 
+/// Whether a source, by its name behind the `@`, may have a version.
+pub fn may_offer(product: Product, version: &str, source: &str) -> bool {
+    let mut lines = LINES.iter().filter(|line| line.product == product && line.runs_here());
+    lines.any(|line| line.kind().name() == source && line.may_have(version))
+}
+
 /// Who made the packages that do not come from Debian.
 pub fn all_packers() -> &'static [Packer] {
     &PACKERS

@@ -3,6 +3,7 @@
 //! ```text
 //!   run/NAME-PID-N/
 //!     owner     who made it: pid, start time, boot; locked for as long as the owner lives
+//!     beside-…  who began to measure while the owner measured, left by them
 //!     server    the server that was started in it: pid, start time, boot
 //!     log       what that server wrote
 //!     s/        the server's own: data, socket, temporary files
@@ -11,6 +12,7 @@
 //! Making a claim and sweeping dead ones away, see `sweep`, exclude each other by a lock on `run/`
 //! as a whole, so that no claim is seen half made.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,9 @@ use crate::removal;
 
 /// Name of the claims of those who measure.
 const MEASURES: &str = "measures";
+
+/// How the files begin by which others tell a claim of [`MEASURES`] of themselves.
+const BESIDE: &str = "beside-";
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 12;
@@ -93,7 +98,8 @@ impl Home {
         Claim::new(self, name, progress).map(|claim| Scratch { claim })
     }
 
-    /// Tells other dbdynos of this home that this one measures, for as long as the value lives.
+    /// Tells other dbdynos of this home that this one measures, for as long as the value lives,
+    /// and leaves its name with those who measure now: they may look when it is gone.
     ///
     /// # Errors
     /// As [`Home::create_scratch`].
@@ -101,21 +107,38 @@ impl Home {
         &self,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Scratch, SandboxError> {
-        self.create_scratch(MEASURES, progress)
+        let own = self.create_scratch(MEASURES, progress)?;
+        let name = holder_of(&**self.host(), &own.path().join("owner"));
+        let sign = own.path().file_name().unwrap_or_default().to_string_lossy();
+        for other in self.claims_of_others(&own) {
+            // It may end at this moment, and its directory with it. What it reads is complete.
+            let written = own.path().join(BESIDE);
+            let _gone = fs::write(&written, &name)
+                .and_then(|()| fs::rename(&written, other.join(format!("{BESIDE}{sign}"))));
+        }
+        Ok(own)
     }
 
-    /// The dbdynos of this home that measure now, but for the one that has announced itself by
-    /// `own`: `` `dbdyno compare` (pid 4711) ``, sorted.
-    pub fn others_who_measure(&self, own: &Scratch) -> Vec<String> {
+    /// The dbdynos of this home that measure now, or have begun to measure since the one that has
+    /// announced itself by `own`, but for that one: `` `dbdyno compare` (pid 4711) ``, sorted.
+    pub fn others_who_measure(&self, own: &Scratch) -> BTreeSet<String> {
+        let dirs = self.claims_of_others(own).into_iter();
+        let living = dirs.map(|dir| holder_of(&**self.host(), &dir.join("owner")));
+        let entries = fs::read_dir(own.path()).into_iter().flatten().flatten();
+        let traces = entries.filter(|entry| {
+            let name = entry.file_name();
+            name.to_str().is_some_and(|name| name.len() > BESIDE.len() && name.starts_with(BESIDE))
+        });
+        let traces = traces.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+        living.chain(traces).collect()
+    }
+
+    /// Where those who measure now have announced themselves.
+    fn claims_of_others(&self, own: &Scratch) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.run()) else { return Vec::new() };
         let dirs = entries.flatten().map(|entry| entry.path());
         let dirs = dirs.filter(|dir| is_sign_of_measuring(dir) && dir != own.path());
-        let mut others: Vec<String> = dirs
-            .filter(|dir| owner_lives(self, dir))
-            .map(|dir| holder_of(&**self.host(), &dir.join("owner")))
-            .collect();
-        others.sort();
-        others
+        dirs.filter(|dir| owner_lives(self, dir)).collect()
     }
 }
 
@@ -183,7 +206,7 @@ mod tests {
     fn who_else_measures_in_a_home_is_told_as_long_as_they_live() {
         let (_dir, home) = home();
         let own = home.announce_measuring(&mut |_| {}).unwrap();
-        assert_eq!(home.others_who_measure(&own), [""; 0], "the own claim is told");
+        assert!(home.others_who_measure(&own).is_empty(), "the own claim is told");
         let mut other = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let dir = home.run().join(format!("{MEASURES}-{}-0", other.id()));
         fs::create_dir(&dir).unwrap();
@@ -192,8 +215,22 @@ mod tests {
         let told = home.others_who_measure(&own);
         other.kill().unwrap();
         other.wait().unwrap();
-        assert_eq!(told, [format!("`sleep` (pid {})", other.id())]);
-        assert_eq!(home.others_who_measure(&own), [""; 0], "one that is gone is told");
+        assert_eq!(told, BTreeSet::from([format!("`sleep` (pid {})", other.id())]));
+        assert!(home.others_who_measure(&own).is_empty(), "one that is gone is told");
+    }
+
+    /// Both are this process, in two roles: one begins and ends while the other one measures.
+    #[test]
+    fn who_has_measured_meanwhile_is_told_after_he_is_gone() {
+        let (_dir, home) = home();
+        let long = home.announce_measuring(&mut |_| {}).unwrap();
+        let short = home.announce_measuring(&mut |_| {}).unwrap();
+        let own = holder_of(&**home.host(), &short.path().join("owner"));
+        drop(short);
+        assert_eq!(home.others_who_measure(&long), BTreeSet::from([own]));
+        let later = home.announce_measuring(&mut |_| {}).unwrap();
+        drop(long);
+        assert!(home.others_who_measure(&later).is_empty(), "who has ended before is told");
     }
 
     /// Two containers with one home: each dbdyno has the pid 1, and neither knows the other by it.

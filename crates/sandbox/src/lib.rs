@@ -97,7 +97,7 @@ mod zstd_reader;
 pub use background::{
     BackgroundServer, BackgroundState, Membership, remove, remove_unfinished, unfinished_starts,
 };
-pub use catalog::{Offer, Packer, all_offers, all_packers};
+pub use catalog::{Offer, Packer, all_offers, all_packers, may_offer};
 pub use claim::Scratch;
 pub use engine_server::EngineServer;
 pub use error::SandboxError;

@@ -49,6 +49,8 @@ pub struct RunSummary {
     pub explains: Option<RunId>,
     /// What its user wanted to remember of it.
     pub note: Option<String>,
+    /// Why it broke off, if it did and was not completed since.
+    pub broke_off: Option<String>,
 }
 
 /// What a store holds.
@@ -105,7 +107,9 @@ const SELECT_SUMMARIES: &str = "SELECT id, name, \
      (SELECT count(*) FROM plan_clients WHERE run = seq), \
      (SELECT count(*) FROM round WHERE round.run = run.seq), pairs, status, \
      (SELECT e.id FROM trial t JOIN run e ON e.seq = t.explains WHERE t.run = run.seq), \
-     (SELECT value FROM plan_term WHERE plan_term.run = run.seq AND plan_term.name = 'note') \
+     (SELECT value FROM plan_term WHERE plan_term.run = run.seq AND plan_term.name = 'note'), \
+     (SELECT text FROM warning WHERE warning.run = run.seq AND code = ?1 \
+     AND run.status = ?2 ORDER BY warning.seq DESC LIMIT 1) \
      FROM run ORDER BY seq DESC";
 
 impl Store {
@@ -165,7 +169,8 @@ impl Store {
     pub fn list(&self) -> Result<StoreListing> {
         let explain = |error| self.explain(error);
         let mut statement = self.connection().prepare(SELECT_SUMMARIES).map_err(explain)?;
-        let mut rows = statement.query([]).map_err(explain)?;
+        let of_partial = [Warning::BROKE_OFF, RunStatus::Partial.name()];
+        let mut rows = statement.query(of_partial).map_err(explain)?;
         let mut listed = StoreListing { runs: Vec::new(), corrupt: Vec::new() };
         while let Some(row) = rows.next().map_err(explain)? {
             let id = RunId(row.get(0).map_err(explain)?);
@@ -241,6 +246,7 @@ impl Reader<'_> {
             status: self.status(&self.get::<String>(row, 7, place)?)?,
             explains: self.get::<Option<String>>(row, 8, place)?.map(RunId),
             note: self.get(row, 9, place)?,
+            broke_off: self.get(row, 10, place)?,
             arms,
         })
     }

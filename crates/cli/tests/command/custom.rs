@@ -129,7 +129,7 @@ fn a_wrong_answer_is_held_against_the_file() {
     let file = home.path().with_extension("toml");
     let statements = [
         ("UPDATE t SET a = 1 WHERE id = -1", "changed = 1", "write changed = \"0..1\" in "),
-        ("SELECT a FROM t WHERE id < 4", "rows = 4", "says wrongly what is right, by rows"),
+        ("SELECT a FROM t WHERE id < 4", "rows = 4", "says wrongly what is right, by rows, or "),
     ];
     for (sql, right, said) in statements {
         std::fs::write(
@@ -146,6 +146,10 @@ fn a_wrong_answer_is_held_against_the_file() {
         let done = home.dbdyno(["compare", "sqlite:", "sqlite:", "--load", file.to_str().unwrap()]);
         assert_eq!(done.code, 2, "{done:?}");
         assert!(done.err.contains(said), "{done:?}");
+        let expected = format!(" rows, and {} expects ", file.display());
+        let at = |text: &str| done.err.find(text).unwrap_or(usize::MAX);
+        assert!(at(&expected) < at(said), "{done:?}");
+        assert!(at(said) < at("the server"), "the server is blamed first: {done:?}");
         let mend = format!("mend {} and compare again", file.display());
         assert!(done.err.contains(&mend) && !done.err.contains("dbdyno resume"), "{done:?}");
     }

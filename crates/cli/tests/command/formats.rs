@@ -150,3 +150,52 @@ fn shells_and_man_have_what_they_read() {
     let page = std::fs::read_to_string(pages.join("dbdyno-compare.1")).unwrap();
     assert!(page.contains("Compare two or more servers"), "{page}");
 }
+
+/// A model that dies stands for a server whose load fails. What is empty is read as success, or as
+/// nothing at all.
+#[test]
+fn a_command_that_could_not_be_carried_out_says_so_in_each_format_of_programs() {
+    let home = Home::new();
+    let failed = |format: &str| {
+        let args = ["compare", BASE, "mock:?dies_s=5", "--load", "point-query"];
+        let mut command = home.command([&args[..], &["--format", format]].concat());
+        command.env_remove("GITHUB_STEP_SUMMARY");
+        let done = finish(command);
+        assert_eq!(done.code, 2, "{done:?}");
+        assert!(done.err.contains("a model that was to die after 5 s"), "{done:?}");
+        done.out
+    };
+    let told = failed("junit");
+    assert_eq!(tests_of_junit(&told), [1, 0, 1, 0], "{told}");
+    assert!(told.contains("<error type=\"command\" message=\"test, "), "{told}");
+    assert!(told.contains("a model that was to die after 5 s"), "{told}");
+    let told = failed("github");
+    assert!(told.starts_with("::error title=dbdyno%3A dbdyno compare::test, "), "{told}");
+    assert!(told.contains("\ndbdyno compare could not be carried out: test, "), "{told}");
+    let last: Value = serde_json::from_str(failed("jsonl").lines().last().unwrap()).unwrap();
+    assert!(last["event"] == "error" && last["error"].as_str().unwrap().contains("to die"));
+    assert_eq!(failed("text"), "");
+    let show = home.dbdyno(["show", "@nobody", "--format", "junit"]);
+    assert!(show.code == 2 && tests_of_junit(&show.out) == [1, 0, 1, 0], "{show:?}");
+    let history = home.dbdyno(["history", "no.csv", "--format", "junit"]);
+    assert!(history.code == 2 && history.out.contains("could not read no.csv"), "{history:?}");
+    // What stands behind the file of an experiment is not read before the file is.
+    let run = home.dbdyno(["run", "no.toml", "--format", "junit"]);
+    assert!(run.code == 2 && run.out.contains("name=\"dbdyno run\""), "{run:?}");
+}
+
+#[test]
+fn why_a_run_broke_off_is_kept_until_it_is_complete() {
+    let home = Home::new();
+    let args = ["compare", BASE, "mock:?dies_s=40", "--load", "point-query", "--rounds", "20"];
+    assert_eq!(home.dbdyno(args).code, 2);
+    let why = "test, warming up point-query at 1 client: the connection broke: a model that was to \
+               die after 40 s";
+    let shown = home.dbdyno(["show", "--format", "json"]).out;
+    let run: Value = serde_json::from_str(&shown).unwrap();
+    let warnings = run["warnings"].as_array().unwrap();
+    let broke_off = warnings.iter().find(|one| one["code"] == "broke-off").unwrap();
+    assert_eq!(broke_off["text"], format!("it broke off: {why}"));
+    let runs = home.dbdyno(["runs"]).out;
+    assert!(runs.trim_end().ends_with(&format!("it broke off: {why}")), "{runs}");
+}

@@ -226,6 +226,18 @@ fn what_cannot_be_told_is_no_verdict_and_a_fault_of_the_file_is_told_with_its_li
             assert!(done.code == 2 && done.err.contains(&place), "{place}: {done:?}");
         }
     }
+    let beside = with_more("select value from test\n  sqlite: select nobody from test");
+    let done = verified(&beside, "sqlite:");
+    let place = format!(", line {}: sqlite: refuses `select nobody from test`", sound + 3);
+    assert!(done.code == 2 && done.err.contains(&place), "{place}: {done:?}");
+    let set_up = PLANTED.replacen("\nT1: ", "\nsetup: create indx x on test (value)\nT1: ", 1);
+    let line = 1 + set_up.lines().position(|line| line.starts_with("setup")).unwrap();
+    for target in ["engine:", "sqlite:"] {
+        let done = verified(&set_up, target);
+        let place = format!("case, line {line}: {target} refuses `create indx x on test (value)`");
+        assert!(done.code == 2 && done.err.contains(&place), "{place}: {done:?}");
+        assert!(done.out.contains("its setup was refused"), "{done:?}");
+    }
     let spelled = PLANTED.replacen(": begin\n", ": begin\n  sqlite: begin immediate\n", 1);
     let done = verified(&spelled, "engine:");
     assert!(done.code == 2 && done.err.contains("a dialect spells a statement"), "{done:?}");

@@ -255,3 +255,31 @@ fn a_directory_of_a_start_that_was_killed_is_named_and_removed() {
     assert!(!left.exists());
     assert!(!home.dbdyno(["server", "ls"]).out.contains("k.2"));
 }
+
+/// A limit of the system on the length of files stands for a disk that is full: where its signal
+/// is not ignored, it kills.
+#[test]
+fn a_file_that_cannot_be_written_whole_leaves_the_old_one() {
+    let home = Home::new();
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    fs::write(&page, "old").unwrap();
+    let written = |limit: &str| {
+        let command = home.command(["model", "2pl", "--html"]);
+        let mut limited = Command::new("sh");
+        limited.arg("-c").arg(format!("{limit} exec \"$0\" \"$@\"")).arg(command.get_program());
+        limited.args(command.get_args()).arg(&page);
+        finish(limited)
+    };
+    let killed = written("ulimit -f 1;");
+    assert_ne!(killed.code, 0, "{killed:?}");
+    assert_eq!(fs::read_to_string(&page).unwrap(), "old");
+    let full = written("trap '' XFSZ; ulimit -f 1;");
+    assert!(full.code == 2 && full.err.contains("could not write"), "{full:?}");
+    assert_eq!(fs::read_to_string(&page).unwrap(), "old");
+    let left = || fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left(), 2, "only what was killed leaves its part");
+    assert_eq!(written("").code, 0);
+    assert!(fs::read_to_string(&page).unwrap().contains("</html>"));
+    assert_eq!(left(), 2);
+}

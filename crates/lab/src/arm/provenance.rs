@@ -1,7 +1,8 @@
 //! Where arms come from: who built the servers, for two versions from two builders differ in more
 //! than their version, and whose tables are in an image.
 
-use dbdyno_model::{ArmSpec, Arms, Pairing, PerArm, Plan, Severity, Target, Warning};
+use dbdyno_model::{ArmSpec, Arms, Pairing, PerArm, Plan, ReleaseSpec, Severity, Target, Warning};
+use dbdyno_sandbox::{all_offers, may_offer};
 
 use super::station::{SOURCE, Station};
 
@@ -23,14 +24,51 @@ fn differ(arms: &PerArm<&ArmSpec>, names: Pairing, from: &str, to: &str) -> Opti
     if base.product != test.product || from == to {
         return None;
     }
-    let (name, version) = (test.product.name(), test.version.split('@').next().unwrap_or_default());
     let text = format!(
         "{} comes from {from}, {} from {to}: compiler, flags and libraries differ beside the \
-         version; `dbdyno server ls` shows whether one source has both, which is then named as \
-         {name}:{version}@{from}",
-        names.base, names.test
+         version; {}",
+        names.base,
+        names.test,
+        common_source_advice(base, test, names, from, to)
     );
     Some(Warning::new(Severity::Caution, "different-builders", text))
+}
+
+/// How both arms are named so that one builder made them: the one that an arm has already, else
+/// another one.
+fn common_source_advice(
+    base: &ReleaseSpec,
+    test: &ReleaseSpec,
+    names: Pairing,
+    from: &str,
+    to: &str,
+) -> String {
+    if may_have(test, from) {
+        return format!("name {} as {}", names.test, release_from(test, from));
+    }
+    if may_have(base, to) {
+        return format!("name {} as {}", names.base, release_from(base, to));
+    }
+    let mut others = all_offers().into_iter().map(|offer| offer.source.name());
+    match others.find(|other| may_have(base, other) && may_have(test, other)) {
+        Some(other) => {
+            let [base, test] = [base, test].map(|spec| release_from(spec, other));
+            format!("name them as {base} and {test}")
+        }
+        None => "no source that `dbdyno server ls` shows has both".to_owned(),
+    }
+}
+
+fn may_have(spec: &ReleaseSpec, source: &str) -> bool {
+    may_offer(spec.product, asked_version(spec), source)
+}
+
+fn release_from(spec: &ReleaseSpec, source: &str) -> String {
+    format!("{}:{}@{source}", spec.product.name(), asked_version(spec))
+}
+
+fn asked_version(spec: &ReleaseSpec) -> &str {
+    spec.version.split('@').next().unwrap_or_default()
 }
 
 /// What the reader of the run must know: where the tables come from.
@@ -68,7 +106,13 @@ mod tests {
             differ(&arms.as_ref(), Pairing::USUAL, from, to).map(|warning| warning.text)
         };
         let text = told("postgres:16", "postgres:17@debian", "maven", "debian").unwrap();
-        assert!(text.contains("postgres:17@maven"), "{text}");
+        assert!(text.ends_with("name test as postgres:17@maven"), "{text}");
+        let text = told("mariadb:10.11", "mariadb:11.4", "debian", "maven").unwrap();
+        assert!(text.ends_with("name base as mariadb:10.11@maven"), "{text}");
+        let text = told("postgres:18", "postgres:17", "system", "files").unwrap();
+        assert!(text.ends_with("name them as postgres:18@debian and postgres:17@debian"), "{text}");
+        let text = told("mysql:9.7", "mysql:5.5", "debian", "maven").unwrap();
+        assert!(text.ends_with("no source that `dbdyno server ls` shows has both"), "{text}");
         assert_eq!(told("postgres:16", "postgres:17", "maven", "maven"), None);
         assert_eq!(told("mysql:5.7", "mariadb:10.2", "npm", "maven"), None);
         assert_eq!(told("mysql://h/d", "mysql:5.7", "", "maven"), None);

@@ -2,9 +2,13 @@
 //! it: measured here a moment ago, or by whom it was measured.
 
 use dbdyno_model::{Finding, Severity};
+use dbdyno_probe::HostShares;
 
 use super::seen::DoctorReadings;
 use Severity::{Blocks, Caution, Note};
+
+/// The fact that says how the frequency of the processors is governed.
+pub(super) const GOVERNOR: &str = "host.cpu.governor";
 
 /// All checks, in the order in which they are shown.
 const CHECKS: [fn(&DoctorReadings) -> Option<Finding>; 23] = [
@@ -149,8 +153,21 @@ fn sync(seen: &DoctorReadings) -> Option<Finding> {
     Some(Finding::with_advice(Note, "sync", found, change, cost))
 }
 
+/// What can be known of a host at once, before anything runs on it.
+pub(super) fn judge_beforehand(
+    shares: Option<HostShares>,
+    governor: Option<&str>,
+) -> impl Iterator<Item = Finding> {
+    let of_shares = shares.into_iter().flat_map(|of| [others_of(of), steal_of(of)]);
+    of_shares.chain([governor_of(governor)]).flatten()
+}
+
 fn others(seen: &DoctorReadings) -> Option<Finding> {
-    let share = seen.shares?.foreign;
+    others_of(seen.shares?)
+}
+
+fn others_of(shares: HostShares) -> Option<Finding> {
+    let share = shares.foreign;
     let found = format!("others use {:.0} % of the processors", share * 100.0);
     let severity = match share {
         ..0.02 => return Some(Finding::without_advice("others", found)),
@@ -166,7 +183,11 @@ fn others(seen: &DoctorReadings) -> Option<Finding> {
 }
 
 fn steal(seen: &DoctorReadings) -> Option<Finding> {
-    let share = seen.shares?.steal;
+    steal_of(seen.shares?)
+}
+
+fn steal_of(shares: HostShares) -> Option<Finding> {
+    let share = shares.steal;
     let found =
         format!("the hypervisor withholds {:.1} % of the processor time (steal)", share * 100.0);
     let severity = match share {
@@ -260,7 +281,11 @@ fn in_thousands(rate: f64) -> f64 {
 }
 
 fn governor(seen: &DoctorReadings) -> Option<Finding> {
-    let Some(governor) = seen.host_fact("host.cpu.governor") else {
+    governor_of(seen.host_fact(GOVERNOR))
+}
+
+fn governor_of(governor: Option<&str>) -> Option<Finding> {
+    let Some(governor) = governor else {
         return Some(Finding::without_advice("governor", "the frequency is not ours to govern"));
     };
     if governor == "performance" {
@@ -403,7 +428,7 @@ mod tests {
     use super::super::seen::Turns;
     use super::*;
     use crate::canaries::Sample;
-    use dbdyno_probe::{HostShares, Reach};
+    use dbdyno_probe::Reach;
 
     /// A host on which there is nothing to say.
     fn sound() -> DoctorReadings {
@@ -435,6 +460,19 @@ mod tests {
             shares: Some(HostShares { busy: 0.01, steal: 0.0, foreign: 0.01 }),
             missing: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_is_known_at_once_is_told_before_a_run() {
+        let told = |foreign, governor| {
+            let shares = HostShares { busy: foreign, steal: 0.0, foreign };
+            let all = judge_beforehand(Some(shares), Some(governor));
+            let cautions = all.filter(|one| one.severity >= Some(Caution));
+            cautions.map(|one| one.code).collect::<Vec<String>>().join(" ")
+        };
+        assert_eq!(told(0.01, "performance"), "");
+        assert_eq!(told(0.3, "performance"), "others");
+        assert_eq!(told(0.7, "powersave"), "others governor");
     }
 
     #[test]

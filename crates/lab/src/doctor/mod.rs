@@ -16,8 +16,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dbdyno_host::SharedHost;
-use dbdyno_model::{Finding, random};
+use dbdyno_host::{Host, SharedHost};
+use dbdyno_model::{Finding, Severity, Warning, random};
 use dbdyno_probe::{HostSample, Reach, ServerProbe, filesystem_facts, host_facts};
 use dbdyno_sandbox::Home;
 
@@ -44,6 +44,30 @@ const TOOLS: [(&str, &str); 4] = [
     ("npm", "releases from npm"),
     ("python3", "releases from PyPI"),
 ];
+
+/// How long is watched who else is at work before a run begins.
+const BEFOREHAND: Duration = Duration::from_millis(200);
+
+/// What speaks against a host before anything is measured on it, as far as it is seen at once. The
+/// rounds tell later what came of it.
+pub(crate) fn cautions_beforehand(host: &dyn Host) -> Vec<Warning> {
+    let before = HostSample::read(host);
+    thread::sleep(BEFOREHAND);
+    let after = HostSample::read(host);
+    let shares =
+        before.ok().zip(after.ok()).and_then(|(before, after)| after.shares_since(&before, 0));
+    let facts = host_facts(host);
+    let governor = facts.into_iter().find(|(name, _)| name == checks::GOVERNOR);
+    let governor = governor.as_ref().map(|(_, value)| value.as_str());
+    let found = checks::judge_beforehand(shares, governor);
+    found
+        .filter(|finding| finding.severity >= Some(Severity::Caution))
+        .filter_map(|Finding { code, found, advice, .. }| {
+            let text = format!("before the run: {code}: {found}; {}", advice?.change);
+            Some(Warning::new(Severity::Caution, "host-beforehand", text))
+        })
+        .collect()
+}
 
 /// Looks at this host for some seconds; `home` is where servers and results go. `say` is told what
 /// is being done.

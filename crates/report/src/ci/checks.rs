@@ -44,6 +44,8 @@ pub enum CheckStatus {
     Skipped,
     /// All that was asked, and it cannot be told.
     Error,
+    /// The command that was to answer could not be carried out.
+    NotRun,
 }
 
 /// What a gate says of all that it was asked about.
@@ -77,6 +79,20 @@ impl GateResult {
         };
         CheckSuite { name: "gate".to_owned(), checks: vec![check] }
     }
+}
+
+/// The only check of a command that could not be carried out: whoever reads no result sees why.
+pub fn failure_checks(command: &str, reason: &str) -> Vec<CheckSuite> {
+    let check = NamedCheck {
+        class: "command".to_owned(),
+        name: format!("dbdyno {command}"),
+        status: CheckStatus::NotRun,
+        message: reason.to_owned(),
+        doubts: Vec::new(),
+        file: None,
+        seconds: 0.0,
+    };
+    vec![CheckSuite { name: "command".to_owned(), checks: vec![check] }]
 }
 
 /// What a gate says of a part: of the whole says it [`GateResult`].

@@ -12,7 +12,7 @@ pub fn github_annotations(suites: &[CheckSuite]) -> String {
 
 fn annotation(check: &NamedCheck) -> String {
     let level = match check.status {
-        CheckStatus::Failed => "error",
+        CheckStatus::Failed | CheckStatus::NotRun => "error",
         CheckStatus::Worse | CheckStatus::Skipped | CheckStatus::Error => "warning",
         CheckStatus::Passed => "notice",
     };

@@ -37,7 +37,7 @@ fn counts(checks: &[&NamedCheck]) -> String {
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\"",
         checks.len(),
         count(CheckStatus::Failed),
-        count(CheckStatus::Error),
+        count(CheckStatus::Error) + count(CheckStatus::NotRun),
         count(CheckStatus::Skipped),
     )
 }
@@ -66,6 +66,7 @@ fn test_case(text: &mut String, check: &NamedCheck, name: &str) {
     let answer = match check.status {
         CheckStatus::Failed => format!("      <failure type=\"gate\" message=\"{message}\"/>\n"),
         CheckStatus::Error => format!("      <error type=\"gate\" message=\"{message}\"/>\n"),
+        CheckStatus::NotRun => format!("      <error type=\"command\" message=\"{message}\"/>\n"),
         CheckStatus::Skipped => format!("      <skipped message=\"{message}\"/>\n"),
         CheckStatus::Passed | CheckStatus::Worse => String::new(),
     };
@@ -101,15 +102,16 @@ mod tests {
     /// Every way in which up to three checks may end: counts are those of the elements.
     #[test]
     fn counts_are_those_of_the_elements() {
-        const ALL: [CheckStatus; 5] = [
+        const ALL: [CheckStatus; 6] = [
             CheckStatus::Passed,
             CheckStatus::Worse,
             CheckStatus::Failed,
             CheckStatus::Skipped,
             CheckStatus::Error,
+            CheckStatus::NotRun,
         ];
-        for at in 0..5_usize.pow(3) {
-            let statuses = [ALL[at % 5], ALL[at / 5 % 5], ALL[at / 25]];
+        for at in 0..6_usize.pow(3) {
+            let statuses = [ALL[at % 6], ALL[at / 6 % 6], ALL[at / 36]];
             let suites = statuses.map(|status| CheckSuite {
                 name: "a > b".to_owned(),
                 checks: vec![NamedCheck {
@@ -132,9 +134,10 @@ mod tests {
             );
             assert!(text.contains(&head), "{text}");
             for (suite, status) in text.split("<testsuite ").skip(1).zip(statuses) {
-                let [failed, error, skipped] =
-                    [CheckStatus::Failed, CheckStatus::Error, CheckStatus::Skipped]
-                        .map(|one| usize::from(status == one));
+                let of_any = |all: &[CheckStatus]| usize::from(all.contains(&status));
+                let failed = of_any(&[CheckStatus::Failed]);
+                let error = of_any(&[CheckStatus::Error, CheckStatus::NotRun]);
+                let skipped = of_any(&[CheckStatus::Skipped]);
                 let own = format!("failures=\"{failed}\" errors=\"{error}\" skipped=\"{skipped}\"");
                 assert!(suite.contains(&own), "{text}");
             }

@@ -42,6 +42,20 @@ pub fn round_line(arm: ArmIndex, round: &Round) -> String {
     plain_json(format!("{text}\n"))
 }
 
+/// Why there is no result, as a line of JSON.
+#[derive(Serialize)]
+struct ErrorLine<'a> {
+    error: &'a str,
+    event: &'a str,
+}
+
+/// The line of a command that could not be carried out.
+pub fn error_line(reason: &str) -> String {
+    let line = ErrorLine { error: reason, event: "error" };
+    let text = serde_json::to_string(&line).expect("texts have a form in JSON");
+    plain_json(format!("{text}\n"))
+}
+
 /// A JSON text of several lines as one: no string of JSON has a line feed in it.
 pub fn result_line(json: &str) -> String {
     let joined: String = json.lines().map(str::trim_start).collect();

@@ -12,7 +12,8 @@
 //!
 //! A check fails where the gate does, and the gate is a check of its own: it fails where the
 //! command ends with 1, and is an error where that ends with 3. Without a gate nothing fails: a
-//! comparison is no test of anything then, and a verdict is told as one.
+//! comparison is no test of anything then, and a verdict is told as one. A command that could not
+//! be carried out is one check, an error with the reason.
 
 mod benchfmt;
 mod checks;
@@ -23,8 +24,8 @@ mod lines;
 
 pub use benchfmt::benchfmt_report;
 pub(crate) use checks::status_of_part;
-pub use checks::{CheckStatus, CheckSuite, GateResult, NamedCheck};
+pub use checks::{CheckStatus, CheckSuite, GateResult, NamedCheck, failure_checks};
 pub use comparison::{GateCheck, comparison_checks};
 pub use github::{gate_markdown, github_annotations};
 pub use junit::junit_report;
-pub use lines::{result_line, round_line};
+pub use lines::{error_line, result_line, round_line};

@@ -468,8 +468,24 @@ pub(super) fn reader_notes(of: &Explanation) -> Vec<String> {
     notes.extend(untried(of));
     notes.extend(of.prior.as_ref().filter(|_| of.tried > 0 && !of.trials.is_empty()).map(prior));
     notes.extend(tried(of));
-    notes.extend(of.open.as_ref().map(|why| format!("not complete: {why}")));
+    notes.extend(of.open.as_ref().map(|why| {
+        if is_explained(of) {
+            format!("the causes leave nothing that matters; what was still to be tried: {why}")
+        } else {
+            format!("not complete: {why}")
+        }
+    }));
     notes
+}
+
+/// Whether the causes that are proved leave nothing that would be told: who reads that an answer is
+/// not complete looks for more of them.
+fn is_explained(of: &Explanation) -> bool {
+    best(of).is_some_and(|account| {
+        let least = least_shown(account, of);
+        let left = [&account.others, &account.code].map(|part| value(account, part).estimate);
+        !account.causes.is_empty() && left.iter().all(|left| left.abs() < least)
+    })
 }
 
 fn together(account: &DifferenceAccount, one: &Interaction) -> String {
@@ -746,6 +762,35 @@ mod tests {
         assert!(told.contains("all differences together −45 points"), "{told}");
         let told = headline(&explained(worth(-3.0, 20.0))).replace(GLUE, " ");
         assert!(told.contains("no setting makes it"), "{told}");
+    }
+
+    #[test]
+    fn an_answer_in_which_nothing_is_left_is_not_called_incomplete() {
+        let mut of = explained(worth(-0.1, 0.2));
+        of.open = Some("the time limit was reached".to_owned());
+        of.accounts[0].code = worth(0.2, 0.4);
+        let is_incomplete = |of: &Explanation| {
+            let last = reader_notes(of).pop().unwrap_or_default();
+            last.starts_with("not complete: the time limit")
+        };
+        assert!(is_incomplete(&of), "no cause is known");
+        of.accounts[0].causes = vec![FoundCause {
+            suspect: Suspect {
+                name: "flush".to_owned(),
+                facts: Vec::new(),
+                told: Vec::new(),
+                given: Vec::new(),
+                base: "0".to_owned(),
+                test: "1".to_owned(),
+                weight: 1.0,
+            },
+            direction: TrialDirection::TestAsBase,
+            worth: worth(-50.0, 1.0),
+            alone: worth(-50.0, 1.0),
+        }];
+        assert!(!is_incomplete(&of), "{:?}", reader_notes(&of));
+        of.accounts[0].others = worth(-20.0, 5.0);
+        assert!(is_incomplete(&of), "others matter");
     }
 
     #[test]

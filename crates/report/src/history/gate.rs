@@ -79,7 +79,7 @@ fn failure_sentence(history: &BenchmarkHistory, answer: &HistoryGateAnswer) -> S
         0 => String::new(),
         more => format!(", and {more} more series change to the worse"),
     };
-    format!("fails: {:?}: {change}{more}", series.name)
+    format!("fails: {:?}: {change}{more}", series_name(series))
 }
 
 /// That a figure changed of which nobody knows whether that is to the worse, and what says it.
@@ -91,7 +91,7 @@ fn unknown_directions(history: &BenchmarkHistory, answer: &HistoryGateAnswer) ->
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    Some(format!("{:?}{more} {}", first.name, unknown_direction(first)))
+    Some(format!("{:?}{more} {}", series_name(first), unknown_direction(first)))
 }
 
 /// The series that may hide a change, and the reason of the first.
@@ -105,7 +105,7 @@ fn doubtful_series(history: &BenchmarkHistory, answer: &HistoryGateAnswer) -> Op
         0 => String::new(),
         more => format!(" ({more} more series leave such a doubt)"),
     };
-    Some(format!("{:?}: {}{more}", first.name, reason_sentence(first, reason)))
+    Some(format!("{:?}: {}{more}", series_name(first), reason_sentence(first, reason)))
 }
 
 /// What is not known of the whole.

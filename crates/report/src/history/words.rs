@@ -129,13 +129,15 @@ pub(super) fn size(series: &HistorySeries, value: f64) -> String {
     }
 }
 
-/// A change in a sentence without a verb: its size, and where it begins.
+/// A change in a sentence without a verb: its size, and where it begins, by the place of the value,
+/// its run and its time.
 pub(super) fn shift_phrase(series: &HistorySeries, shift: &Shift) -> String {
     let point = &series.points[shift.first];
-    let label = if point.label.is_empty() { String::new() } else { format!(", {}", point.label) };
+    let names = [Some(run(point)).filter(|name| !name.is_empty()), time(Some(point))];
+    let place: String = names.into_iter().flatten().map(|name| format!(", {name}")).collect();
     let [first, count] = [shift.first + 1, series.points.len()];
     let size = shift_size(series, shift);
-    format!("{size} from value {first} of {count} on{label}").replace(GLUE, " ")
+    format!("{size} from value {first} of {count} on{place}").replace(GLUE, " ")
 }
 
 /// A value of a series with the digits that tell a tenth of the spread of most values.

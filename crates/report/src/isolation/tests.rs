@@ -37,6 +37,7 @@ fn case(name: &str, anomaly: &str, outcome: CaseOutcome, promise: Promise) -> Ca
             late,
             step(1, "commit", StepAnswer::Changed(0)),
         ],
+        refused_setup: None,
     }
 }
 
