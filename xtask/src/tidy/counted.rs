@@ -27,7 +27,7 @@ const ALLOWANCES: [Allowance; 9] = [
     Allowance { rule: Rule::SharedName, places: 0 },
     Allowance { rule: Rule::Participle, places: 0 },
     Allowance { rule: Rule::TupleParameter, places: 0 },
-    Allowance { rule: Rule::NamedClosure, places: 986 },
+    Allowance { rule: Rule::NamedClosure, places: 985 },
     Allowance { rule: Rule::NamedClosures, places: 0 },
     Allowance { rule: Rule::MatchInDisguise, places: 37 },
     Allowance { rule: Rule::ServerSql, places: 9 },
