@@ -47,6 +47,8 @@ pub(crate) struct Watch {
 /// A look at one of the servers, by its number.
 struct NumberedLook {
     server: usize,
+    /// Whether it is the first, from which no rates are known yet.
+    is_first: bool,
     unix_s: u64,
     look: ServerLook,
     about: ServerNotes,
@@ -93,15 +95,10 @@ pub(crate) fn run(place: &Place, flags: &Watch) -> Result<Exit, Failure> {
     }
     drop(tells);
     let seen = show_lines(flags, &names, &told)?;
-    let is_silent =
-        seen.iter().any(|server| server.looks > 0) && seen.iter().all(|server| server.answers == 0);
     if flags.format != ReportFormat::Json {
         let servers = seen.into_iter().zip(names).map(|(seen, name)| seen.into_server(name));
         let servers: Vec<WatchedServer> = servers.collect();
         output::print_report(flags.format, || watch_document(&servers), String::new)?;
-    }
-    if is_silent {
-        return Err(Failure::Usage("none of the servers has answered".to_owned()));
     }
     Ok(Exit::Holds)
 }
@@ -138,10 +135,9 @@ impl Watcher {
                 refusals: self.observer.refused_questions().clone(),
                 rare: self.observer.rare_questions(),
             };
-            let is_first = number == 0 && !matches!(look, ServerLook::Gone(_));
-            let numbered = NumberedLook { server: self.server, unix_s, look, about };
-            if self.stop.load(Ordering::Relaxed) || !is_first && self.tells.send(numbered).is_err()
-            {
+            let (server, is_first) = (self.server, number == 0);
+            let numbered = NumberedLook { server, is_first, unix_s, look, about };
+            if self.stop.load(Ordering::Relaxed) || self.tells.send(numbered).is_err() {
                 return;
             }
         }
@@ -156,9 +152,23 @@ fn show_lines(
 ) -> Result<Vec<WatchTotals>, Failure> {
     let mut lines = WatchLines::new(names, screen::width());
     let mut seen: Vec<WatchTotals> = names.iter().map(|_| WatchTotals::default()).collect();
-    for NumberedLook { server, unix_s, look, about } in told {
+    let mut reasons = Vec::new();
+    for NumberedLook { server, is_first, unix_s, look, about } in told {
         let name = &names[server];
         let of_server = &mut seen[server];
+        if is_first {
+            let (_, gone) = look.values_or_reason();
+            // Most say themselves where they wanted to go.
+            reasons.extend(gone.map(|why| {
+                if why.contains(name.as_str()) { why.to_owned() } else { format!("{name}: {why}") }
+            }));
+            if reasons.len() == names.len() {
+                return Err(Failure::Usage(reasons.join("\n")));
+            }
+            if gone.is_none() {
+                continue;
+            }
+        }
         let was_gone = of_server.is_gone;
         of_server.add_look(&look, about);
         let line = match &look {
