@@ -2,12 +2,12 @@
 //! what else is known of two servers.
 
 use dbdyno_explain::{
-    SearchFinding, Set, code_changes, find_leads, is_condition_of_process, is_same_program,
-    plan_changes, unequal_nameless_shares,
+    SearchFinding, SearchLimits, Set, code_changes, find_leads, is_condition_of_process,
+    is_same_program, plan_changes, unequal_nameless_shares,
 };
 use dbdyno_model::{
     CellComparison, CodeChange, CodeStanding, Comparison, DifferenceAccount, Explanation,
-    FactComparison, Ledger, PerArm, Suspect, TrialDirection, UntriedDifference, Witness,
+    FactComparison, Ledger, PerArm, Suspect, TrialDirection, UntriedDifference, Witness, Worth,
 };
 
 use crate::waiting::Waiting;
@@ -44,6 +44,31 @@ fn why_open(standing: &CodeStanding) -> Option<String> {
                 .to_owned(),
         ),
     }
+}
+
+/// Why it is not known whether what was tried makes a difference of the rate: no cause is proved,
+/// and what all of it is worth together may be half of the difference or more.
+fn why_undecided(
+    account: &DifferenceAccount,
+    tried: usize,
+    limits: &SearchLimits,
+) -> Option<String> {
+    let DifferenceAccount { witness, causes, others, total, .. } = account;
+    let is_searched = *witness == Witness::Rate && tried > 0 && causes.is_empty();
+    let is_open = matters(total, limits) && !matters(others, limits) && may_be_half(others, total);
+    (is_searched && is_open).then(|| {
+        let (low, high) = (others.points.low, others.points.high);
+        format!(
+            "what was tried is worth {low:+.0} to {high:+.0} points together: most of the \
+             difference, or nothing of it; compare the two again with more rounds, and explain that"
+        )
+    })
+}
+
+/// Whether a part may be half of a difference or more, by its interval.
+fn may_be_half(part: &Worth, total: &Worth) -> bool {
+    let far_end = if total.points.estimate < 0.0 { -part.points.low } else { part.points.high };
+    far_end >= total.points.estimate.abs() / 2.0
 }
 
 fn is_or_are(standing: &CodeStanding) -> &'static str {
@@ -84,12 +109,16 @@ impl Case<'_> {
         let untried = self.untried(found, is_strange);
         let code_standing = self.code_standing(comparison, &accounts, &untried);
         let why_left = why_open(&code_standing);
+        let tried = self.all(found).len() + self.was_given(found).len();
+        let limits = self.limits(Witness::Rate);
+        let mut undecided = accounts.iter().filter_map(|one| why_undecided(one, tried, &limits));
+        let undecided = undecided.next();
         Ok(Explanation {
             run: self.question.run.whole.id.clone(),
             labels: [comparison.labels.base.clone(), comparison.labels.test.clone()],
             cell: self.question.cell.clone(),
             accounts,
-            tried: self.all(found).len() + self.was_given(found).len(),
+            tried,
             least,
             prior: self.prior.clone(),
             limit: self.limit.clone(),
@@ -107,7 +136,11 @@ impl Case<'_> {
             code,
             nameless,
             trials: self.evidence.informative_trials(),
-            open: self.open.or(why_left).or_else(|| is_strange.then(|| STRANGERS.to_owned())),
+            open: self
+                .open
+                .or(undecided)
+                .or(why_left)
+                .or_else(|| is_strange.then(|| STRANGERS.to_owned())),
         })
     }
 
@@ -159,17 +192,19 @@ impl Case<'_> {
         untried: &[UntriedDifference],
     ) -> CodeStanding {
         let mut by_rate = accounts.iter().filter(|account| account.witness == Witness::Rate);
-        let Some(DifferenceAccount { code, .. }) = by_rate.next() else {
+        let Some(DifferenceAccount { code, total, .. }) = by_rate.next() else {
             return CodeStanding::Code;
         };
         let mut counted =
             accounts.iter().filter(|account| account.witness == Witness::Instructions);
         let is_shown =
             counted.any(|account| account.code.cost.estimate / code.cost.estimate >= SHOWN);
-        if is_shown || !matters(code, &self.limits(Witness::Rate)) {
+        let is_same = is_same_program(&self.question.run.arm_specs(), &comparison.audit);
+        let is_little = !matters(code, &self.limits(Witness::Rate));
+        // The code of one program makes nothing, however wide the interval is.
+        if is_shown || is_little && !(is_same && may_be_half(code, total)) {
             return CodeStanding::Code;
         }
-        let is_same = is_same_program(&self.question.run.arm_specs(), &comparison.audit);
         // Of one program, what no trial takes back is all that can make what is left.
         let names: Vec<String> = untried
             .iter()
@@ -233,5 +268,48 @@ impl Case<'_> {
         let mut changes = code_changes(&run.counts, pairing, load);
         changes.truncate(FUNCTIONS_NAMED);
         Ok((changes, unequal_nameless_shares(&run.counts, pairing, load)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::Interval;
+
+    use super::*;
+
+    fn worth(points: f64, half: f64) -> Worth {
+        let interval = |estimate: f64, half: f64| Interval {
+            estimate,
+            low: estimate - half,
+            high: estimate + half,
+        };
+        Worth { cost: interval(-points / 50.0, half / 50.0), points: interval(points, half) }
+    }
+
+    fn account(others: Worth) -> DifferenceAccount {
+        DifferenceAccount {
+            witness: Witness::Rate,
+            total: worth(-87.0, 3.0),
+            causes: Vec::new(),
+            together: worth(0.0, 0.0),
+            not_told_apart: Vec::new(),
+            others,
+            others_alone: None,
+            code: worth(-6.0, 45.0),
+            interactions: Vec::new(),
+        }
+    }
+
+    /// A setting that made all of the loss was denied once, for the interval of its trial just
+    /// reached zero.
+    #[test]
+    fn what_may_be_all_of_the_loss_is_not_denied() {
+        let limits = crate::limits_of(LEAST_RATE, 8.0);
+        let why = |others| why_undecided(&account(others), 1, &limits);
+        let told = why(worth(-81.0, 85.0)).unwrap();
+        assert!(told.contains("-166 to +4 points"), "{told}");
+        assert_eq!(why(worth(-3.0, 20.0)), None, "it is less than half of it");
+        assert_eq!(why(worth(-81.0, 20.0)), None, "it is proved");
+        assert_eq!(why_undecided(&account(worth(-81.0, 85.0)), 0, &limits), None, "none was tried");
     }
 }
