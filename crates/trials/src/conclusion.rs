@@ -200,9 +200,10 @@ impl Case<'_> {
         let is_shown =
             counted.any(|account| account.code.cost.estimate / code.cost.estimate >= SHOWN);
         let is_same = is_same_program(&self.question.run.arm_specs(), &comparison.audit);
-        let is_little = !matters(code, &self.limits(Witness::Rate));
+        let limits = self.limits(Witness::Rate);
         // The code of one program makes nothing, however wide the interval is.
-        if is_shown || is_little && !(is_same && may_be_half(code, total)) {
+        let is_doubtful = is_same && matters(total, &limits) && may_be_half(code, total);
+        if is_shown || !matters(code, &limits) && !is_doubtful {
             return CodeStanding::Code;
         }
         // Of one program, what no trial takes back is all that can make what is left.
