@@ -83,9 +83,9 @@ impl Observer {
                 }
                 ServerLook::Told(self.moments.take_reading(at_ns, &facts))
             }
-            Err(error) => {
+            Err(why) => {
                 self.session = None;
-                ServerLook::Gone(error.to_string())
+                ServerLook::Gone(why)
             }
         }
     }
@@ -112,15 +112,14 @@ impl Observer {
         rare.map(|(question, s)| (session.reader.question_text(question).to_owned(), s)).collect()
     }
 
-    fn read(&mut self, clock: &dyn Fn() -> u64) -> Result<(u64, MetricValues), WireError> {
+    fn read(&mut self, clock: &dyn Fn() -> u64) -> Result<(u64, MetricValues), String> {
         if self.session.is_none() {
-            self.session = Some(self.open()?);
+            self.session = Some(self.open().map_err(|error| error.to_string())?);
         }
         let session = self.session.as_mut().expect("it was opened");
         let questions = session.reader.question_count();
         if questions == 0 {
-            let text = format!("no metric is known of {}", session.version);
-            return Err(WireError::Protocol(text));
+            return Err(format!("no metric is known of {}", session.version));
         }
         let every_ns = self.every_ns;
         let pace = self.pace.get_or_insert_with(|| QuestionPace::new(questions, every_ns));
@@ -135,7 +134,7 @@ impl Observer {
             pace.note_answer(question, began_ns, clock());
             if let Err(error) = asked {
                 if error.is_fatal() {
-                    return Err(error);
+                    return Err(error.to_string());
                 }
                 let text = session.reader.question_text(question).to_owned();
                 self.refusals.entry(text).or_insert_with(|| error.to_string());
