@@ -119,6 +119,7 @@ impl Watcher {
         let clock = Clock::system();
         // Rates lie between two looks: the one at the beginning is none of those that are told.
         let looks = self.seconds.map_or(u64::MAX, |seconds| seconds.saturating_add(1));
+        let end = self.seconds.map(Duration::from_secs);
         for number in 0..looks {
             let at = SECOND * u32::try_from(number).unwrap_or(u32::MAX);
             while clock.now() < at {
@@ -138,6 +139,10 @@ impl Watcher {
             let (server, is_first) = (self.server, number == 0);
             let numbered = NumberedLook { server, is_first, unix_s, look, about };
             if self.stop.load(Ordering::Relaxed) || self.tells.send(numbered).is_err() {
+                return;
+            }
+            // Looks at a silent server take longer than a second.
+            if end.is_some_and(|end| clock.now() >= end) {
                 return;
             }
         }
